@@ -1,0 +1,82 @@
+# Copyright (c) podnet.kubeadm contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Brings evidence together: a mapping, a file, or a folder of parts, of which hosts are read one at a time."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from typing import Any
+
+from .._finding import Missing
+from ._host import Host
+
+
+class Hosts:
+    """The hosts of which there is evidence, by inventory name; each is read when it is asked for."""
+
+    def __init__(self, parts: dict[str, Any] | None = None, folder: str | None = None) -> None:
+        self._parts = {name: part for name, part in (parts or {}).items() if isinstance(part, dict)}
+        self._folder = folder
+        files = sorted(os.listdir(folder)) if folder and os.path.isdir(folder) else []
+        self._files = {file[:-5] for file in files if file.endswith(".json")}
+
+    def __len__(self) -> int:
+        return len(self._parts.keys() | self._files)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(sorted(self._parts.keys() | self._files))
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._parts or name in self._files
+
+    def __getitem__(self, name: str) -> Host:
+        """The host; raises `Missing` where there is no evidence of it."""
+        if name in self._parts:
+            return Host(self._parts[name], name)
+        if name in self._files and self._folder:
+            return Host(_read(os.path.join(self._folder, f"{name}.json")), name)
+        raise Missing(f"nodes.{name}")
+
+    def read(self) -> Iterator[tuple[str, Host]]:
+        """Every host with its name, one at a time; nothing of it is kept here once the next is asked for."""
+        for name in self:
+            yield name, self[name]
+
+
+def _read(path: str) -> dict[str, Any]:
+    with open(path, encoding="utf-8", errors="replace") as file:
+        try:
+            value = json.load(file)
+        except (ValueError, RecursionError) as error:
+            raise ValueError(f"{path} is no JSON: {error}. Gather the evidence again, or mend the file.") from error
+    if not isinstance(value, dict):
+        raise ValueError(f"{path} holds a {type(value).__name__}, not the JSON object of the evidence format.")
+    return value
+
+
+def load(source: str | dict[str, Any]) -> tuple[dict[str, Any], Hosts]:
+    """The bundle without its hosts, and the hosts, of a mapping, a file's or a folder's path.
+
+    Raises ValueError with a sentence where the source is no evidence, OSError where it cannot be read.
+    """
+    if isinstance(source, dict):
+        return _checked(source), Hosts(source.get("nodes") if isinstance(source.get("nodes"), dict) else {})
+    if not os.path.isdir(source):
+        bundle = _read(source)
+        return _checked(bundle), Hosts(bundle.get("nodes") if isinstance(bundle.get("nodes"), dict) else {})
+    bundle = _read(os.path.join(source, "bundle.json")) if os.path.exists(os.path.join(source, "bundle.json")) else {}
+    if os.path.exists(os.path.join(source, "cluster.json")):
+        bundle["cluster"] = _read(os.path.join(source, "cluster.json"))
+    return _checked(bundle), Hosts(bundle.get("nodes"), os.path.join(source, "nodes"))
+
+
+def _checked(bundle: dict[str, Any]) -> dict[str, Any]:
+    if bundle.get("format", 1) != 1:
+        raise ValueError(
+            f"the evidence has format {bundle['format']!r}; this version of podnet.kubeadm reads format 1."
+        )
+    return bundle

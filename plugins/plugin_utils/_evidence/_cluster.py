@@ -1,0 +1,155 @@
+# Copyright (c) podnet.kubeadm contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What the API server and the control plane say (``cluster``), each key parsed when a rule first asks for it."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+from .._finding import Malformed, Missing
+from ._flannel import FlannelConfig, NetConf
+from ._item import Item
+from ._kube import DaemonSet, KubeNode, Object, Pod, daemonsets, nodes, objects, pods
+from ._net import Network, networks
+from ._part import Key, Part, item, items, text_map, texts
+from ._texts import yaml_document
+
+MANIFEST = {name: f"kube-{name}.yaml" for name in ("apiserver", "controller-manager", "scheduler")}
+
+
+def _manifests(raw: Any) -> dict[str, dict[str, Item]]:
+    """Static pods by host and file; a file that is no YAML reads as empty."""
+    found: dict[str, dict[str, Item]] = {}
+    for host, files in item(raw).raw.items():
+        found[host] = {}
+        for name, content in files.items() if isinstance(files, dict) else ():
+            try:
+                found[host][name] = yaml_document(content)
+            except ValueError:
+                found[host][name] = Item({})
+    return found
+
+
+class Cluster(Part):
+    """The evidence of the cluster. Reading an attribute whose key is absent raises `Missing`."""
+
+    def __init__(self, raw: Any) -> None:
+        super().__init__(raw, "cluster")
+
+    version = Key(item)
+    nodes: Key[list[KubeNode]] = Key(nodes)
+    pods: Key[list[Pod]] = Key(pods)
+    daemonsets: Key[list[DaemonSet]] = Key(daemonsets)
+    events = Key(items)
+    network_policies: Key[list[Object]] = Key(objects)
+    services: Key[list[Object]] = Key(objects)
+    crds = Key(texts)
+    namespaces: Key[list[Object]] = Key(objects)
+    access = Key(item)
+    kubeadm_config = Key(yaml_document)
+    kube_proxy_config = Key(yaml_document)
+    kubelet_config = Key(yaml_document)
+    flannel_config = Key(FlannelConfig)
+    logs = Key(text_map)
+    manifests = Key(_manifests)
+    etcd_members = Key(item)
+
+    @cached_property
+    def node_by_name(self) -> dict[str, KubeNode]:
+        return {node.name: node for node in self.nodes}
+
+    @cached_property
+    def flannel_daemonsets(self) -> list[DaemonSet]:
+        return [one for one in self.daemonsets if one.is_flannel]
+
+    @cached_property
+    def pods_by_node(self) -> dict[str, list[Pod]]:
+        """Pods by the name of the node they are bound to."""
+        found: dict[str, list[Pod]] = {}
+        for pod in self.pods:
+            found.setdefault(pod.node_name, []).append(pod)
+        return found
+
+    @cached_property
+    def flannel_pods(self) -> list[Pod]:
+        """The pods of flannel's DaemonSets."""
+        owners = {(one.namespace, one.name) for one in self.flannel_daemonsets}
+        return [
+            pod
+            for pod in self.pods
+            if any(
+                owner.text("kind") == "DaemonSet" and (pod.namespace, owner.text("name")) in owners
+                for owner in pod.items("metadata", "ownerReferences")
+            )
+        ]
+
+    @property
+    def net_conf(self) -> NetConf:
+        """Flannel's net-conf.json; raises `Missing` or `Malformed`."""
+        try:
+            return self.flannel_config.net_conf
+        except ValueError as error:
+            raise Malformed("cluster.flannel_config.net-conf.json", str(error)) from error
+
+    @cached_property
+    def server_version(self) -> str:
+        """The API server's version, ``v1.37.2``, or ""."""
+        return self.version.text("serverVersion", "gitVersion")
+
+    def pod_log(self, pod: Pod) -> str:
+        """The logs of all containers of the pod, "" where none was kept."""
+        prefix = f"{pod.namespace}/{pod.name}/"
+        logs = self.logs if self.has("logs") else {}
+        return "\n".join(log for name, log in logs.items() if name.startswith(prefix))
+
+    def component_flags(self, component: str) -> dict[str, dict[str, str]]:
+        """Flags of a control plane component (``controller-manager``) by host: of its static pod file, else of its
+        mirror pod. Raises `Missing` where neither was looked at."""
+        file = MANIFEST[component]
+        if self.has("manifests"):
+            found = {
+                host: Pod(files[file].raw).command_flags for host, files in self.manifests.items() if file in files
+            }
+            if found:
+                return found
+        if self.has("pods"):
+            label = f"kube-{component}"
+            mirrors = [one for one in self.pods if one.labels.get("component") == label]
+            if mirrors:
+                return {one.node_name: one.command_flags for one in mirrors}
+        raise Missing("cluster.manifests")
+
+    def pod_networks(self) -> list[Network]:
+        """The cluster's pod ranges: kubeadm's podSubnet, else the controller managers' --cluster-cidr, else
+        kube-proxy's clusterCIDR; empty where all that was looked at names none. Raises `Missing` where nothing was.
+        """
+        return self._ranges("podSubnet", "cluster-cidr", proxy=True)
+
+    def service_networks(self) -> list[Network]:
+        """The cluster's service ranges, found in the same way."""
+        return self._ranges("serviceSubnet", "service-cluster-ip-range", proxy=False)
+
+    def _ranges(self, kubeadm_key: str, flag: str, proxy: bool) -> list[Network]:
+        looked = False
+        if self.has("kubeadm_config"):
+            looked = True
+            if found := networks(self.kubeadm_config.text("networking", kubeadm_key)):
+                return found
+        try:
+            every = self.component_flags("controller-manager")
+            looked = True
+            for one in every.values():
+                if found := networks(one.get(flag, "")):
+                    return found
+        except Missing:
+            pass
+        if proxy and self.has("kube_proxy_config"):
+            looked = True
+            if found := networks(self.kube_proxy_config.text("clusterCIDR")):
+                return found
+        if not looked:
+            raise Missing("cluster.kubeadm_config")
+        return []

@@ -1,0 +1,207 @@
+# Copyright (c) podnet.kubeadm contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Addresses, links, routes: what ``ip -j`` says, typed. Networks are `ipaddress` networks, host bits masked."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any, Union
+
+from ._item import Item, as_list, as_number
+
+Network = Union[ipaddress.IPv4Network, ipaddress.IPv6Network]
+Address = Union[ipaddress.IPv4Address, ipaddress.IPv6Address]
+Interface = Union[ipaddress.IPv4Interface, ipaddress.IPv6Interface]
+
+_CIDR = re.compile(r"[0-9A-Fa-f:.]+/[0-9]{1,3}")
+
+
+@lru_cache(maxsize=100_000)
+def network(text: str) -> Network | None:
+    """The network of ``address/length`` as Go's ParseCIDR reads it, host bits masked; None for anything else."""
+    interface_ = interface(text)
+    return interface_.network if interface_ else None
+
+
+@lru_cache(maxsize=100_000)
+def interface(text: str) -> Interface | None:
+    """Address and network of ``address/length``; None for anything else, also for a netmask or a bare address."""
+    if not isinstance(text, str) or not _CIDR.fullmatch(text):
+        return None
+    try:
+        return ipaddress.ip_interface(text)
+    except ValueError:
+        return None
+
+
+@lru_cache(maxsize=100_000)
+def address(text: str) -> Address | None:
+    """An address without a mask and zone, or None."""
+    if not isinstance(text, str) or "%" in text:
+        return None
+    try:
+        return ipaddress.ip_address(text)
+    except ValueError:
+        return None
+
+
+def networks(value: Any) -> list[Network]:
+    """The networks of a list, or of a text "a,b"; what is no network is left out."""
+    parts = value.split(",") if isinstance(value, str) else as_list(value)
+    found = (network(part.strip()) for part in parts if isinstance(part, str))
+    return [one for one in found if one is not None]
+
+
+def contains(outer: Network, inner: Network) -> bool:
+    """Whether ``inner`` lies in ``outer``; networks of two families never do."""
+    return outer.version == inner.version and inner.subnet_of(outer)  # type: ignore[arg-type]
+
+
+def overlaps(one: Network, other: Network) -> bool:
+    """Whether the two meet (equal, or one contains the other); networks of two families never do."""
+    return one.version == other.version and one.overlaps(other)
+
+
+def covered(inner: Network, outers: Iterable[Network]) -> bool:
+    """Whether one of ``outers`` contains ``inner``."""
+    return any(contains(outer, inner) for outer in outers)
+
+
+def overlapping(named: Iterable[tuple[str, Network]]) -> Iterator[tuple[tuple[str, Network], tuple[str, Network]]]:
+    """Every pair of networks that meet, from one sorted walk: n log n, not n squared.
+
+    In order of (first address, wider first) two networks meet only if one contains the other, so that what is still
+    open when a network begins is exactly the chain of networks around it.
+    """
+    open_: list[tuple[str, Network]] = []
+    for one in sorted(named, key=lambda pair: (pair[1].version, int(pair[1].network_address), pair[1].prefixlen)):
+        while open_ and not overlaps(open_[-1][1], one[1]):
+            open_.pop()
+        for outer in open_:
+            yield outer, one
+        open_.append(one)
+
+
+@dataclass(frozen=True)
+class Link:
+    """A network device. ``kind``: vxlan, bridge, veth, wireguard, bond, ... or "" for plain; ``data``: kind's own
+    options (vxlan: id, port, local, link); ``master``: the bridge or bond it is part of; ``flags``: UP, LOWER_UP, ...
+    """
+
+    name: str
+    index: int | None
+    mtu: int | None
+    mac: str
+    flags: frozenset[str]
+    kind: str
+    master: str
+    addresses: tuple[Interface, ...]
+    data: Item = field(default_factory=lambda: Item({}), compare=False)
+    raw: Item = field(default_factory=lambda: Item({}), compare=False)
+
+    @property
+    def up(self) -> bool:
+        return "UP" in self.flags
+
+    @property
+    def loopback(self) -> bool:
+        return "LOOPBACK" in self.flags
+
+
+def links(raw: Any) -> list[Link]:
+    """``ip -j -d address show``."""
+    if not isinstance(raw, list):
+        raise ValueError("the list of ip -j address is expected")
+    found = []
+    for one in (Item(entry) for entry in raw if isinstance(entry, dict)):
+        if not one.text("ifname"):
+            continue
+        addresses = []
+        for info in one.items("addr_info"):
+            parsed = interface(f"{info.text('local')}/{info.number('prefixlen')}")
+            if parsed is not None:
+                addresses.append(parsed)
+        found.append(
+            Link(
+                name=one.text("ifname"),
+                index=one.number("ifindex"),
+                mtu=one.number("mtu"),
+                mac=one.text("address").lower(),
+                flags=frozenset(one.texts("flags")),
+                kind=one.text("linkinfo", "info_kind"),
+                master=one.text("master"),
+                addresses=tuple(addresses),
+                data=one.item("linkinfo", "info_data"),
+                raw=one,
+            )
+        )
+    return found
+
+
+@dataclass(frozen=True)
+class Route:
+    """A route of any table. ``dst`` of a default route is 0.0.0.0/0 or ::/0; ``table``: main, local, or a number as
+    text; ``type``: unicast, local, broadcast, blackhole, ...; ``protocol``: kernel, static, dhcp, ...
+    """
+
+    dst: Network
+    dev: str
+    gateway: str
+    table: str
+    type: str
+    protocol: str
+    scope: str
+    source: str
+    metric: int
+    flags: tuple[str, ...]
+
+    @property
+    def default(self) -> bool:
+        return self.dst.prefixlen == 0
+
+
+def _routes(raw: Any, version: int) -> list[Route]:
+    if not isinstance(raw, list):
+        raise ValueError("the list of ip -j route is expected")
+    full = 32 if version == 4 else 128
+    everything = "0.0.0.0/0" if version == 4 else "::/0"
+    found = []
+    for one in raw:
+        if not isinstance(one, dict) or not isinstance(one.get("dst"), str):
+            continue
+        text = one["dst"]
+        dst = network(everything if text == "default" else text if "/" in text else f"{text}/{full}")
+        if dst is None:
+            continue
+        item = Item(one)
+        found.append(
+            Route(
+                dst=dst,
+                dev=item.text("dev") or next((hop.text("dev") for hop in item.items("nexthops")), ""),
+                gateway=item.text("gateway") or item.text("via", "host"),
+                table=str(one.get("table", "main")),
+                type=item.text("type") or "unicast",
+                protocol=item.text("protocol"),
+                scope=item.text("scope"),
+                source=item.text("prefsrc"),
+                metric=as_number(one.get("metric")) or 0,
+                flags=tuple(item.texts("flags")),
+            )
+        )
+    return found
+
+
+def routes4(raw: Any) -> list[Route]:
+    """``ip -j route show table all``."""
+    return _routes(raw, 4)
+
+
+def routes6(raw: Any) -> list[Route]:
+    """``ip -6 -j route show table all``."""
+    return _routes(raw, 6)

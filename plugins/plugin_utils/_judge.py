@@ -1,0 +1,144 @@
+# Copyright (c) podnet.kubeadm contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Runs the rules over a view and answers the verdict. Nothing that a rule meets in the evidence ends the run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from ._evidence._host import Host
+from ._finding import CLUSTER, INTENT, SEVERITIES, Finding, Found, Missing, Undetermined
+from ._order import fold, group, group_undetermined
+from ._registry import CHAPTERS, LoadedRule, load_rules
+from ._view import View
+
+
+@dataclass
+class Verdict:
+    """``findings``: in the order a person sees them, consequences folded; ``accepted``: findings that were accepted
+    by code and count for nothing; ``undetermined``: rules that could not tell; ``hosts``: names of the hosts judged.
+    """
+
+    findings: list[Finding] = field(default_factory=list)
+    accepted: list[Finding] = field(default_factory=list)
+    undetermined: list[Undetermined] = field(default_factory=list)
+    hosts: list[str] = field(default_factory=list)
+
+    def all(self) -> Iterator[Finding]:
+        """Every finding, folded ones included."""
+        for finding in self.findings:
+            yield from finding.walk()
+
+    def worst(self) -> str | None:
+        """The most severe level that occurs, or None."""
+        levels = {finding.severity for finding in self.all()}
+        return next((severity for severity in SEVERITIES if severity in levels), None)
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "findings": [finding.as_dict() for finding in self.findings],
+            "accepted": [finding.as_dict() for finding in self.accepted],
+            "undetermined": [one.as_dict() for one in self.undetermined],
+            "hosts": list(self.hosts),
+        }
+
+
+class _Run:
+    """Collects what the rules say. ``strict`` lets a rule's own fault through (tests), else it is *undetermined*."""
+
+    def __init__(self, strict: bool) -> None:
+        self.strict = strict
+        self.findings: list[Finding] = []
+        self.undetermined: list[Undetermined] = []
+
+    @contextmanager
+    def guard(self, rule: LoadedRule, where: str) -> Iterator[None]:
+        """Turns what a rule misses, and its own faults, into *undetermined*."""
+        try:
+            yield
+        except Missing as missing:
+            self.undetermined.append(Undetermined(rule.code, [where], missing.key, missing.kind, missing.why))
+        except Exception as error:
+            if self.strict:
+                raise
+            why = f"the rule failed: {type(error).__name__}: {error}"
+            self.undetermined.append(Undetermined(rule.code, [where], "", "failed", why))
+
+    def check(self, rule: LoadedRule, where: str, function: Callable[..., Iterable[Found]] | None, *args: Any) -> None:
+        """Calls a check and keeps its findings; those yielded before it met a missing key are kept too."""
+        if function is None:
+            return
+        with self.guard(rule, where):
+            for found in function(*args) or ():
+                self.findings.append(_finding(rule, where, found))
+
+    def collect(self, rule: LoadedRule, name: str, node: Host, view: View) -> Any:
+        """Calls ``collect`` and answers its fact of the host, None where it could not tell."""
+        with self.guard(rule, name):
+            return rule.collect(node, view) if rule.collect else None
+        return None
+
+
+def _finding(rule: LoadedRule, where: str, found: Found) -> Finding:
+    places = [where] if found.where is None else [found.where] if isinstance(found.where, str) else list(found.where)
+    return Finding(
+        code=rule.code,
+        title=rule.rule.title,
+        chapter=CHAPTERS[rule.chapter],
+        severity=found.severity or rule.rule.severity,
+        where=places,
+        summary=found.summary,
+        evidence=dict(found.evidence),
+        remedy=found.remedy or rule.rule.remedy,
+        repair=rule.rule.repair,
+    )
+
+
+def judge(
+    view: View,
+    rules: dict[str, LoadedRule] | None = None,
+    accept: Iterable[str] = (),
+    strict: bool = False,
+) -> Verdict:
+    """Judges the view with all rules, or with those given. Hosts are read one at a time, each once."""
+    rules = load_rules() if rules is None else rules
+    run = _Run(strict)
+    stage = view.stage
+
+    if view.has_intent:
+        for rule in rules.values():
+            run.check(rule, INTENT, rule.check_intent, view)
+
+    hosts: list[str] = []
+    host_rules = [rule for rule in rules.values() if rule.tells_of_hosts(stage)]
+    facts: dict[str, dict[str, Any]] = {rule.code: {} for rule in host_rules if rule.collect}
+    if host_rules:
+        for name, node in view.nodes.read():
+            hosts.append(name)
+            for rule in host_rules:
+                run.check(rule, name, rule.check_node, node, view)
+                if rule.collect:
+                    fact = run.collect(rule, name, node, view)
+                    if fact is not None:
+                        facts[rule.code][name] = fact
+        for rule in host_rules:
+            if rule.check_nodes:
+                run.check(rule, CLUSTER, rule.check_nodes, facts[rule.code], view)
+
+    if stage == "cluster":
+        for rule in rules.values():
+            run.check(rule, CLUSTER, rule.check_cluster, view)
+
+    accepted = set(accept)
+    standing = [finding for finding in run.findings if finding.code not in accepted]
+    return Verdict(
+        findings=group(fold(standing, rules), rules),
+        accepted=group([finding for finding in run.findings if finding.code in accepted], rules),
+        undetermined=group_undetermined(run.undetermined),
+        hosts=hosts,
+    )

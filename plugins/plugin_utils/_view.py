@@ -1,0 +1,93 @@
+# Copyright (c) podnet.kubeadm contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The typed view that rules read: intent, plan, cluster and hosts, each raw output parsed once."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from functools import cached_property
+from typing import Any
+
+from ._evidence._bundle import Hosts, load
+from ._evidence._cluster import Cluster
+from ._evidence._host import Host
+from ._evidence._intent import Intent
+from ._evidence._kube import KubeNode
+from ._evidence._net import Network
+from ._finding import Missing
+from ._plan import AddressPlan, derive
+
+STAGES = ("intent", "host", "cluster")
+
+
+class View:
+    """``intent``, ``cluster`` and ``nodes`` of one bundle, and the ``plan`` that follows from the intent.
+
+    Reading what was not looked at raises `Missing`, which the judge turns into *undetermined*: a rule asks for what
+    it needs and never tests whether it is there, unless it has another way to tell.
+    """
+
+    def __init__(self, source: str | dict[str, Any]) -> None:
+        bundle, hosts = load(source)
+        self.bundle = bundle
+        self.nodes: Hosts = hosts
+        self.intent = Intent(bundle.get("intent"))
+        self.cluster = Cluster(bundle.get("cluster"))
+
+    @property
+    def has_intent(self) -> bool:
+        return bool(self.intent.raw)
+
+    @cached_property
+    def stage(self) -> str:
+        """What existed when the evidence was taken; where the bundle does not say, what it holds tells."""
+        said = self.bundle.get("stage")
+        if said in STAGES:
+            return str(said)
+        return "cluster" if self.cluster.raw else "host" if len(self.nodes) else "intent"
+
+    @cached_property
+    def now(self) -> datetime:
+        """When the evidence was taken; raises `Missing`."""
+        raw = self.bundle.get("taken_at")
+        try:
+            return datetime.fromisoformat(str(raw).replace("Z", "+00:00"))
+        except ValueError as error:
+            raise Missing("taken_at") from error
+
+    @cached_property
+    def plan(self) -> AddressPlan:
+        """The address plan of the intent; raises `Missing` where the intent names no pod range that can be read."""
+        return derive(self.intent)
+
+    @cached_property
+    def pod_networks(self) -> list[Network]:
+        """The pod ranges: the running cluster's where there is one, else the intent's."""
+        return self._ranges("pod")
+
+    @cached_property
+    def service_networks(self) -> list[Network]:
+        """The service ranges: the running cluster's where there is one, else the intent's."""
+        return self._ranges("service")
+
+    def _ranges(self, kind: str) -> list[Network]:
+        try:
+            found: list[Network] = getattr(self.cluster, f"{kind}_networks")()
+        except Missing:
+            found = []
+        return found or getattr(self.intent, f"{kind}_networks")()
+
+    def kube_node(self, host: Host) -> KubeNode | None:
+        """The Node object of a host: by the kubelet's name for it, the inventory's, or its address; None where the
+        cluster has none. Raises `Missing` where nodes were not looked at."""
+        by_name = self.cluster.node_by_name
+        found = by_name.get(host.node_name) or by_name.get(host.name)
+        if found is None and host.has("inventory_address"):
+            found = self._node_by_address.get(host.inventory_address)
+        return found
+
+    @cached_property
+    def _node_by_address(self) -> dict[str, KubeNode]:
+        return {str(one): node for node in self.cluster.nodes for one in node.internal_addresses}

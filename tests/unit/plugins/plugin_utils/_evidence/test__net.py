@@ -1,0 +1,63 @@
+# Copyright (c) podnet.kubeadm contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+import itertools
+import random
+
+import pytest
+
+from ansible_collections.podnet.kubeadm.plugins.plugin_utils._evidence._net import (
+    interface,
+    links,
+    network,
+    overlapping,
+    overlaps,
+    routes4,
+)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "10.0.0.0",
+        "10.0.0.0/33",
+        "10.0.0/8",
+        "10.0.0.0/255.0.0.0",
+        "010.0.0.0/8",
+        "fe80::%1/64",
+        "x/8",
+        "",
+        "10.0.0.0/-1",
+    ],
+)
+def test_what_go_refuses_is_no_network(text):
+    assert network(text) is None
+
+
+def test_host_bits_are_masked():
+    assert str(network("10.244.5.7/16")) == "10.244.0.0/16"
+    assert str(interface("10.244.5.7/16")) == "10.244.5.7/16"
+
+
+def test_overlapping_finds_the_pairs_that_a_comparison_of_all_pairs_finds():
+    random.seed(7)
+    for _ in range(300):
+        named = [
+            (str(number), network(f"10.{random.randrange(4)}.{random.randrange(4) * 64}.0/{random.randrange(8, 20)}"))
+            for number in range(12)
+        ]
+        slow = {frozenset((a, b)) for (a, one), (b, other) in itertools.combinations(named, 2) if overlaps(one, other)}
+        fast = [frozenset((a, b)) for (a, _one), (b, _other) in overlapping(named)]
+        assert set(fast) == slow and len(fast) == len(slow)
+
+
+def test_families_never_overlap():
+    assert list(overlapping([("a", network("0.0.0.0/0")), ("b", network("::/0"))])) == []
+
+
+def test_entries_that_are_no_links_and_routes_are_left_out():
+    assert links([None, {}, {"ifname": 3}, {"ifname": "lo", "addr_info": [{"local": "x"}, None]}])[0].addresses == ()
+    assert routes4([None, {}, {"dst": "garbage"}, {"dst": "default", "dev": "eth0"}])[0].default

@@ -1,0 +1,40 @@
+# Copyright (c) podnet.kubeadm contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What unit tests of rules share: healthy evidence to start from, and the findings of one rule over it."""
+
+from __future__ import annotations
+
+import copy
+import functools
+import json
+from pathlib import Path
+from typing import Any
+
+from ansible_collections.podnet.kubeadm.plugins.plugin_utils._finding import Finding, Undetermined
+from ansible_collections.podnet.kubeadm.plugins.plugin_utils._judge import judge
+from ansible_collections.podnet.kubeadm.plugins.plugin_utils._registry import load_rules
+from ansible_collections.podnet.kubeadm.plugins.plugin_utils._view import View
+
+BASES = Path(__file__).resolve().parents[3] / "field-cases" / "base"
+
+
+@functools.cache
+def _base(name: str) -> str:
+    return (BASES / f"{name}.json").read_text()
+
+
+def healthy(name: str = "cluster") -> dict[str, Any]:
+    """A fresh copy of a healthy bundle: intent, host, cluster, cluster-docker or cluster-dual."""
+    return copy.deepcopy(json.loads(_base(name)))
+
+
+def findings(code: str, bundle: dict[str, Any]) -> list[Finding]:
+    """What the rule of that code finds in the bundle; a fault of the rule fails the test."""
+    return judge(View(bundle), {code: load_rules()[code]}, strict=True).findings
+
+
+def undetermined(code: str, bundle: dict[str, Any]) -> list[Undetermined]:
+    """What the rule of that code cannot tell from the bundle."""
+    return judge(View(bundle), {code: load_rules()[code]}, strict=True).undetermined
