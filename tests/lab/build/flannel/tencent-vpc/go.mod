@@ -1,0 +1,7 @@
+// Copyright (c) podnet.kubeadm contributors
+// GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+module github.com/tencentcloud/tencentcloud-sdk-go/tencentcloud/vpc
+
+go 1.26.0
