@@ -11,7 +11,7 @@ from typing import Any
 from ._flannel import NetConf, net_conf
 from ._item import Item
 from ._net import Network, network
-from ._part import Key, Part, boolean, integer, item, text
+from ._part import Key, Part, boolean, item, text, whole
 from ._texts import yaml_documents
 
 
@@ -32,10 +32,10 @@ class Intent(Part):
     kubernetes_version = Key(text)
     pod_cidr = Key(cidr_texts)
     service_cidr = Key(cidr_texts)
-    node_mask = Key(integer)
-    node_mask_v6 = Key(integer)
-    max_pods = Key(integer)
-    planned_nodes = Key(integer)
+    node_mask = Key(whole)
+    node_mask_v6 = Key(whole)
+    max_pods = Key(whole)
+    planned_nodes = Key(whole)
     cluster_dns = Key(cidr_texts)
     control_plane_endpoint = Key(text)
     cluster_domain = Key(text)

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any, Generic, TypeVar, overload
 
 from .._finding import Malformed, Missing
-from ._item import Item
+from ._item import Item, as_number
 
 T = TypeVar("T")
 
@@ -83,6 +83,14 @@ def text(raw: Any) -> str:
 
 def integer(raw: Any) -> int:
     return int(_expect(raw, int, "a number"))
+
+
+def whole(raw: Any) -> int:
+    """A whole number, also as text, which is what ``-e`` and INI inventories make of it."""
+    found = as_number(raw)
+    if found is None:
+        raise ValueError(f"a whole number is expected, {raw!r} stands there")
+    return found
 
 
 def number(raw: Any) -> float:

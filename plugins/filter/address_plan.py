@@ -1,0 +1,96 @@
+# Copyright (c) podnet.kubeadm contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+from ansible.errors import AnsibleFilterError
+
+from ..plugin_utils._finding import INTENT
+from ..plugin_utils._judge import judge
+from ..plugin_utils._registry import load_rules
+from ..plugin_utils._view import View
+
+
+class ImpossiblePlan(Exception):
+    """The ranges make no plan; the message has a line per reason."""
+
+
+def address_plan(
+    pod_cidr: Any,
+    service_cidr: Any = None,
+    node_mask: Any = 24,
+    node_mask_v6: Any = 64,
+    max_pods: Any = 110,
+    planned_nodes: Any = None,
+    cluster_dns: Any = None,
+) -> dict[str, Any]:
+    try:
+        plan = _derive(
+            _plain(pod_cidr),
+            _plain(service_cidr),
+            _plain(node_mask),
+            _plain(node_mask_v6),
+            _plain(max_pods),
+            _plain(planned_nodes),
+            _plain(cluster_dns),
+        )
+    except ImpossiblePlan as error:
+        raise AnsibleFilterError(str(error)) from error
+    return _copy(plan)
+
+
+def _plain(value: Any) -> Any:
+    """A hashable copy without Ansible's own types: templates are asked for the same plan again and again."""
+    if isinstance(value, str):
+        return str(value)
+    if isinstance(value, (list, tuple)):
+        return tuple(_plain(one) for one in value)
+    if isinstance(value, (bool, int, float)) or value is None:
+        return value
+    return str(value)
+
+
+def _copy(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _copy(one) for key, one in value.items()}
+    return [_copy(one) for one in value] if isinstance(value, list) else value
+
+
+@lru_cache(maxsize=64)
+def _derive(
+    pod_cidr: Any,
+    service_cidr: Any,
+    node_mask: Any,
+    node_mask_v6: Any,
+    max_pods: Any,
+    planned_nodes: Any,
+    cluster_dns: Any,
+) -> dict[str, Any]:
+    given = {
+        "pod_cidr": pod_cidr,
+        "service_cidr": service_cidr,
+        "node_mask": node_mask,
+        "node_mask_v6": node_mask_v6,
+        "max_pods": max_pods,
+        "planned_nodes": planned_nodes or None,
+        "cluster_dns": cluster_dns or None,
+    }
+    intent = {key: list(value) if isinstance(value, tuple) else value for key, value in given.items()}
+    intent = {key: value for key, value in intent.items() if value is not None}
+    view = View({"stage": INTENT, "intent": intent})
+    verdict = judge(view, load_rules(("address_plan",)))
+    errors = [one for one in verdict.all() if one.severity == "error"]
+    if errors:
+        lines = [f"- {one.code}: {one.summary}. {one.remedy}" for one in errors]
+        values = ", ".join(f"{key}={value!r}" for key, value in intent.items())
+        raise ImpossiblePlan("\n".join([f"No address plan can be made of {values}:", *lines]))
+    return {**view.plan.as_dict(), "warnings": [one.as_dict() for one in verdict.all()]}
+
+
+class FilterModule:
+    def filters(self) -> dict[str, Any]:
+        return {"address_plan": address_plan}
