@@ -1,0 +1,374 @@
+#!/usr/bin/python
+# Copyright (c) podnet.kubeadm contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: kubeadm
+short_description: Initialise or join a kubeadm cluster, and finish runs that were cut off
+description:
+  - Runs C(kubeadm init) or C(kubeadm join) with a configuration file that was accepted by C(kubeadm config validate),
+    on hosts where that has not been done yet.
+  - A run that was interrupted is finished by running kubeadm again with exactly those preflight checks ignored that its
+    own leftovers would fail. A kubeadm that is still at work is waited for. Nothing is ever reset.
+  - Bootstrap tokens are made and removed here too. No secret is on a command line or in the output, and the
+    configuration file is readable by root only and removed afterwards.
+author:
+  - podnet.kubeadm contributors (@podnet)
+extends_documentation_fragment:
+  - podnet.kubeadm._attributes
+attributes:
+  check_mode:
+    support: full
+  diff_mode:
+    support: full
+  idempotent:
+    support: partial
+    details:
+      - Each V(token_issued) makes a token, which is no change of the cluster's state and is not reported as one.
+options:
+  state:
+    description:
+      - V(initialized) makes the host the first control plane of a cluster.
+      - V(joined) makes the host a member of the cluster whose CA is O(ca_cert_hash).
+      - V(token_issued) makes a bootstrap token and returns what a join needs.
+      - V(token_revoked) removes the token O(token_id), if it is there.
+    type: str
+    required: true
+    choices: [initialized, joined, token_issued, token_revoked]
+  config:
+    description:
+      - The documents of kubeadm's configuration file, each with its C(apiVersion) and C(kind).
+      - A JoinConfiguration gets its discovery from O(token), O(ca_cert_hash) and O(api_server).
+      - Required for V(initialized) and V(joined).
+    type: list
+    elements: dict
+  api_server:
+    description: C(HOST:PORT) of the API server to join, as RV(api_server) of V(token_issued) has it.
+    type: str
+  ca_cert_hash:
+    description: Hash of the CA's public key, as RV(ca_cert_hash) of V(token_issued) has it.
+    type: str
+  token:
+    description: The bootstrap token to join with.
+    type: str
+  token_id:
+    description: The public first part of the token to remove.
+    type: str
+  ttl:
+    description: Life of a new token, as Go writes durations.
+    type: str
+    default: 30m
+  timeout:
+    description: Seconds that a kubeadm command, or one found at work, may take.
+    type: int
+    default: 600
+"""
+
+EXAMPLES = r"""
+- name: Initialise the control plane
+  podnet.kubeadm.kubeadm:
+    state: initialized
+    config:
+      - apiVersion: kubeadm.k8s.io/v1beta4
+        kind: ClusterConfiguration
+        kubernetesVersion: v1.37.2
+        networking:
+          podSubnet: 10.244.0.0/16
+
+- name: Make a token for this run
+  podnet.kubeadm.kubeadm:
+    state: token_issued
+  register: join
+  no_log: true
+
+- name: Join a worker
+  podnet.kubeadm.kubeadm:
+    state: joined
+    api_server: "{{ join.api_server }}"
+    ca_cert_hash: "{{ join.ca_cert_hash }}"
+    token: "{{ join.token }}"
+    config:
+      - apiVersion: kubeadm.k8s.io/v1beta4
+        kind: JoinConfiguration
+
+- name: Remove the token
+  podnet.kubeadm.kubeadm:
+    state: token_revoked
+    token_id: "{{ join.token_id }}"
+"""
+
+RETURN = r"""
+before:
+  description:
+    - How far the host had come. V(fresh), V(resume) (an interrupted run was finished) or V(done).
+  type: str
+  returned: O(state) is V(initialized) or V(joined)
+  sample: fresh
+ignored_checks:
+  description: The preflight checks that were ignored beside those that O(config) names.
+  type: list
+  elements: str
+  returned: O(state) is V(initialized) or V(joined), and kubeadm was run
+  sample: [DirAvailable--var-lib-etcd]
+warnings_of_kubeadm:
+  description: kubeadm's own warnings.
+  type: list
+  elements: str
+  returned: kubeadm was run
+  sample: []
+api_server:
+  description: C(HOST:PORT) of the API server.
+  type: str
+  returned: O(state) is V(token_issued)
+  sample: 10.89.0.11:6443
+ca_cert_hash:
+  description: Hash of the CA's public key, for pinning.
+  type: str
+  returned: O(state) is V(token_issued)
+  sample: sha256:7c1f0b3f5b2a7b6c3b7f0a1d0c5f8a5e8c1a0a6e0f1f4c6a2a3b5e7d9c0b1a2f
+token:
+  description: The token; give the task C(no_log).
+  type: str
+  returned: O(state) is V(token_issued), outside check mode
+  sample: ""
+token_id:
+  description: The token's public part.
+  type: str
+  returned: O(state) is V(token_issued), outside check mode
+  sample: abcdef
+"""
+
+import copy
+import os
+import tempfile
+import time
+from typing import Any
+
+from ansible.module_utils.basic import AnsibleModule
+
+from ansible_collections.podnet.kubeadm.plugins.module_utils import _kubeadm
+
+ADMIN_CONF = "/etc/kubernetes/admin.conf"
+CA_CERT = "/etc/kubernetes/pki/ca.crt"
+KUBELET_CONF = "/etc/kubernetes/kubelet.conf"
+
+
+def read(path: str) -> str:
+    try:
+        with open(path, encoding="utf-8") as handle:
+            return handle.read()
+    except OSError:
+        return ""
+
+
+def wait_for_kubeadm(limit: int) -> None:
+    """Wait until no other kubeadm changes this host: one goes on after the connection that started it is cut."""
+    end = time.monotonic() + limit
+    while True:
+        running = _kubeadm.at_work()
+        if not running:
+            return
+        if time.monotonic() > end:
+            raise _kubeadm.KubeadmError(
+                f"kubeadm {running[0][1]} (process {running[0][0]}) is at work on this host and did not end within "
+                f"{limit} s; look what it waits for, or stop it, and run this again"
+            )
+        time.sleep(0.5)
+
+
+def mark(verb: str | None) -> None:
+    path = os.path.join("/", _kubeadm.MARKER)
+    if verb is None:
+        if os.path.exists(path):
+            os.unlink(path)
+        return
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "w", encoding="utf-8") as handle:
+        handle.write(verb + "\n")
+
+
+def etcd_dir(config: list[dict[str, Any]]) -> str:
+    for document in config:
+        local = (document.get("etcd") or {}).get("local") or {}
+        if local.get("dataDir"):
+            return str(local["dataDir"])
+    return "/var/lib/etcd"
+
+
+def with_discovery(config: list[dict[str, Any]], params: dict[str, Any]) -> list[dict[str, Any]]:
+    config = copy.deepcopy(config)
+    for document in config:
+        if document.get("kind") == "JoinConfiguration":
+            discovery = document.setdefault("discovery", {})
+            discovery["bootstrapToken"] = {
+                "apiServerEndpoint": params["api_server"],
+                "caCertHashes": [params["ca_cert_hash"]],
+                "token": params["token"],
+            }
+    return config
+
+
+def run_kubeadm(module: AnsibleModule, verb: str, config: list[dict[str, Any]], ignored: list[str]) -> str:
+    """Validate the file and run kubeadm with it; the file is 0600 in a folder of 0700 and removed afterwards."""
+    kubeadm = _kubeadm.Kubeadm(module.run_command, module.get_bin_path("kubeadm", True), module.params["timeout"])
+    for path in _kubeadm.torn_files():
+        os.unlink(path)
+    handle, path = tempfile.mkstemp(prefix="kubeadm-", suffix=".yaml", dir=module.tmpdir)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as stream:
+            stream.write(_kubeadm.render(config))
+        kubeadm.validate(path)
+        mark(verb)
+        return kubeadm.init(path, ignored) if verb == "init" else kubeadm.join(path, ignored)
+    finally:
+        os.unlink(path)
+
+
+def warnings_of(out: str) -> list[str]:
+    return [_kubeadm.mask(line.strip()) for line in out.splitlines() if "[WARNING" in line]
+
+
+def diff_of(verb: str, state: str, config: list[dict[str, Any]]) -> dict[str, str]:
+    before = {"fresh": "no member of a cluster\n", "resume": f"an interrupted kubeadm {verb}\n"}[state]
+    return {
+        "before_header": f"kubeadm {verb}",
+        "after_header": f"kubeadm {verb}",
+        "before": before,
+        "after": _kubeadm.mask(_kubeadm.render(config)),
+    }
+
+
+def become_member(module: AnsibleModule, verb: str) -> dict[str, Any]:
+    params = module.params
+    config = params["config"]
+    if not module.check_mode:
+        wait_for_kubeadm(params["timeout"])
+    data_dir = etcd_dir(config)
+    traces = _kubeadm.look(etcd_dir=data_dir)
+    if verb == "init":
+        state = _kubeadm.init_state(traces)
+    else:
+        state = _kubeadm.join_state(traces, any(document.get("controlPlane") for document in config))
+    refuse_other_cluster(traces, verb, state, params["ca_cert_hash"])
+    if state == "done":
+        if not module.check_mode:
+            finish(traces)
+        return {"changed": False, "before": state}
+    result: dict[str, Any] = {"changed": True, "before": state, "diff": diff_of(verb, state, config)}
+    ignored = _kubeadm.ignored_checks(traces, verb, data_dir) if state == "resume" else []
+    if module.check_mode:
+        return result
+    if verb == "join":
+        missing = [name for name in ("api_server", "ca_cert_hash", "token") if not params[name]]
+        if missing:
+            raise _kubeadm.KubeadmError(f"this host has to join, which needs {', '.join(missing)}")
+        config = with_discovery(config, params)
+    try:
+        out = run_kubeadm(module, verb, config, ignored)
+    except _kubeadm.KubeadmError:
+        # The kubelet that an interrupted join left may have finished its bootstrap in between.
+        if verb == "init" or _kubeadm.join_state(_kubeadm.look(), False) != "done":
+            raise
+        out = ""
+    finish(_kubeadm.look())
+    return dict(result, ignored_checks=ignored, warnings_of_kubeadm=warnings_of(out))
+
+
+def finish(traces: _kubeadm.Traces) -> None:
+    """What a kubeadm that was killed at its very end left to do."""
+    if traces.marker:
+        mark(None)
+    if traces.bootstrap_conf and traces.kubelet_conf:
+        os.unlink("/etc/kubernetes/bootstrap-kubelet.conf")
+
+
+def refuse_other_cluster(traces: _kubeadm.Traces, verb: str, state: str, expected: str | None) -> None:
+    server = _kubeadm.server_of(read(KUBELET_CONF)) or "an unknown address"
+    if verb == "init" and state == "member":
+        raise _kubeadm.KubeadmError(
+            f"this host is a worker of the cluster at {server}, so it cannot become the first control plane "
+            "of another. Take it out of the control plane group, or run kubeadm reset on it if that cluster is gone"
+        )
+    if verb == "join" and traces.ca_cert and expected:
+        try:
+            found = _kubeadm.ca_cert_hash(read(CA_CERT))
+        except ValueError:
+            return
+        if found != expected:
+            raise _kubeadm.KubeadmError(
+                f"this host is a member of another cluster, that of {server}: its {CA_CERT} is {found}, the CA of the "
+                f"cluster to join is {expected}. Take the host out of the inventory, or drain it there and run kubeadm "
+                "reset on it"
+            )
+
+
+def issue_token(module: AnsibleModule) -> dict[str, Any]:
+    certificate = read(CA_CERT)
+    admin = read(ADMIN_CONF)
+    if not certificate or not admin:
+        if module.check_mode:  # the control plane would have been initialised before this task
+            return {"changed": False, "api_server": "", "ca_cert_hash": ""}
+        raise _kubeadm.KubeadmError(
+            f"{ADMIN_CONF} or {CA_CERT} is missing on this host: it is no control plane of a kubeadm cluster, so no "
+            "token can be made here"
+        )
+    result: dict[str, Any] = {
+        "changed": False,
+        "api_server": _kubeadm.server_of(admin),
+        "ca_cert_hash": _kubeadm.ca_cert_hash(certificate),
+    }
+    if not module.check_mode:
+        kubeadm = _kubeadm.Kubeadm(module.run_command, module.get_bin_path("kubeadm", True), 60)
+        token = kubeadm.create_token(ADMIN_CONF, module.params["ttl"], "podnet.kubeadm, for one run")
+        result.update(token=token, token_id=token.split(".")[0])
+    return result
+
+
+def revoke_token(module: AnsibleModule) -> dict[str, Any]:
+    if not module.check_mode:
+        kubeadm = _kubeadm.Kubeadm(module.run_command, module.get_bin_path("kubeadm", True), 60)
+        kubeadm.delete_token(ADMIN_CONF, module.params["token_id"])
+    return {"changed": False}
+
+
+def main() -> None:
+    module = AnsibleModule(
+        argument_spec={
+            "state": {
+                "type": "str",
+                "required": True,
+                "choices": ["initialized", "joined", "token_issued", "token_revoked"],
+            },
+            "config": {"type": "list", "elements": "dict"},
+            "api_server": {"type": "str"},
+            "ca_cert_hash": {"type": "str"},
+            "token": {"type": "str", "no_log": True},
+            "token_id": {"type": "str", "no_log": False},
+            "ttl": {"type": "str", "default": "30m"},
+            "timeout": {"type": "int", "default": 600},
+        },
+        required_if=[
+            ("state", "initialized", ["config"]),
+            ("state", "joined", ["config"]),
+            ("state", "token_revoked", ["token_id"]),
+        ],
+        supports_check_mode=True,
+    )
+    state = module.params["state"]
+    try:
+        if state == "token_issued":
+            result = issue_token(module)
+        elif state == "token_revoked":
+            result = revoke_token(module)
+        else:
+            result = become_member(module, "init" if state == "initialized" else "join")
+    except _kubeadm.KubeadmError as exc:
+        module.fail_json(msg=str(exc))
+    module.exit_json(**result)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,496 @@
+#!/usr/bin/python
+# Copyright (c) podnet.kubeadm contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: pod_probe
+short_description: Send real traffic between pods, from inside their network namespaces
+description:
+  - Enters the network namespace of a pod from its host, and answers there (O(state=serving)) or asks from there
+    (O(state=probing)). Nothing is installed, copied or executed in the pod, so a pod that does nothing but hold an
+    address is enough, and no image has to be pulled.
+  - An answer counts by what it says. It has a word in it that only this run knows, or what only that part of the
+    cluster would say. A gateway that answers for a dead pod is a failure.
+  - The answering end is a process on the host that ends with the pod, or after O(life).
+author:
+  - podnet.kubeadm contributors (@podnet)
+extends_documentation_fragment:
+  - podnet.kubeadm._attributes
+attributes:
+  check_mode:
+    support: full
+    details:
+      - Does nothing in check mode; there are no pods to probe.
+  diff_mode:
+    support: none
+  idempotent:
+    support: full
+    details:
+      - Changes nothing that lasts, and never reports a change.
+options:
+  state:
+    description:
+      - V(serving) waits for the pod's sandbox and starts the answering end in it.
+      - V(probing) asks all of O(peers) and O(targets) from the pod, side by side.
+    type: str
+    required: true
+    choices: [serving, probing]
+  node:
+    description: Name of this node, which answers carry.
+    type: str
+    required: true
+  namespace:
+    description: The pod's namespace.
+    type: str
+    required: true
+  labels:
+    description: The pod's labels. If several pods of the host have them, all serve and the first asks.
+    type: dict
+    default: {}
+  word:
+    description: The word of this run, letters and digits.
+    type: str
+    required: true
+  port:
+    description: Port, TCP and UDP, of the answering end.
+    type: int
+    default: 9898
+  socket:
+    description: The runtime's CRI socket.
+    type: str
+    default: unix:///run/containerd/containerd.sock
+  wait_timeout:
+    description: Seconds to wait for the pod's sandbox.
+    type: int
+    default: 90
+  life:
+    description: Seconds after which the answering end goes away, though the pod stays.
+    type: int
+    default: 600
+  peers:
+    description: The nodes and their pods, this one among them.
+    type: list
+    elements: dict
+    default: []
+    suboptions:
+      name:
+        description: The node's name.
+        type: str
+        required: true
+      addresses:
+        description: Addresses of its pod, as RV(addresses) has them.
+        type: list
+        elements: str
+        default: []
+      local_addresses:
+        description: Addresses of another pod on it, that its own pod shall ask.
+        type: list
+        elements: str
+        default: []
+      host_addresses:
+        description: The node's own addresses.
+        type: list
+        elements: str
+        default: []
+  targets:
+    description: What there is to ask beside pods. What is left out is not asked.
+    type: dict
+    default: {}
+    suboptions:
+      services:
+        description: Addresses of the service over the pods.
+        type: list
+        elements: str
+        default: []
+      service_port:
+        description: Port of that service.
+        type: int
+        default: 9898
+      name:
+        description: That service's name in the cluster's DNS.
+        type: str
+      dns:
+        description: Addresses of the cluster's DNS.
+        type: list
+        elements: str
+        default: []
+      api:
+        description: Addresses of the API server's service.
+        type: list
+        elements: str
+        default: []
+      api_port:
+        description: Port of the API server's service.
+        type: int
+        default: 443
+      ca_file:
+        description: File on the host with the cluster's CA.
+        type: path
+        default: /etc/kubernetes/pki/ca.crt
+      host_port:
+        description: The hostPort under which pods answer on every node.
+        type: int
+      outside:
+        description: Addresses outside of the cluster, each C(HOST:PORT).
+        type: list
+        elements: str
+        default: []
+  paths:
+    description:
+      - Which paths are asked, as shell patterns; V(!) excludes. All where it is empty.
+      - The paths are V(tcp/pod), V(udp/pod), V(icmp/pod), V(bulk/pod), V(tcp/local), V(tcp/vip), V(udp/vip),
+        V(tcp/hairpin), V(udp/name), V(tcp/name), V(tcp/service), V(tcp/kubelet), V(tcp/node), V(tcp/hostport) and
+        V(tcp/outside).
+    type: list
+    elements: str
+    default: []
+  all_pairs:
+    description: Ask every other node, also in a cluster of more than twelve.
+    type: bool
+    default: false
+  limit:
+    description: Seconds that one try may take.
+    type: float
+    default: 2.0
+  patience:
+    description: Seconds for which a path that fails is tried again, for a cluster that is still coming up.
+    type: float
+    default: 0.0
+"""
+
+EXAMPLES = r"""
+- name: Let the probe pods answer
+  podnet.kubeadm.pod_probe:
+    state: serving
+    node: "{{ inventory_hostname }}"
+    namespace: podnet-verify
+    word: 4f0c21
+  register: served
+
+- name: Ask a pod on another node
+  podnet.kubeadm.pod_probe:
+    state: probing
+    node: n1
+    namespace: podnet-verify
+    word: 4f0c21
+    peers:
+      - name: n1
+        addresses: [10.244.0.7]
+      - name: n2
+        addresses: [10.244.1.3]
+    paths: [tcp/pod, udp/pod]
+"""
+
+RETURN = r"""
+addresses:
+  description: Addresses of the pod that serves.
+  type: list
+  elements: str
+  returned: O(state=serving), outside check mode
+  sample: [10.244.1.3]
+probes:
+  description:
+    - One entry per path and target, with C(from), C(to), C(what), C(address), C(ok), C(ms) (null where nothing right
+      came back), C(tries) and C(detail) (why it failed, or empty).
+  type: list
+  elements: dict
+  returned: O(state=probing)
+  sample: []
+failed:
+  description: Sentences about the paths that failed.
+  type: list
+  elements: str
+  returned: O(state=probing)
+  sample: []
+"""
+
+import contextlib
+import os
+import time
+import traceback
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Callable
+
+from ansible.module_utils.basic import AnsibleModule
+
+from ansible_collections.podnet.kubeadm.plugins.module_utils import (
+    _netns,
+    _probe_client,
+    _probe_plan,
+    _probe_server,
+)
+from ansible_collections.podnet.kubeadm.plugins.module_utils._probe_client import ProbeFailed
+
+THREADS = 24
+BULK = 1024 * 1024
+KUBELET_PORT = 10250
+# Tries on a service of n pods, so that one of them is missed once in some 100,000 runs.
+TRIES_PER_POD = 12
+
+
+def find(module: AnsibleModule, limit: float) -> list[_netns.Sandbox]:
+    """The pods of this host, waited for at most *limit* seconds."""
+    params = module.params
+    runtime = _netns.Runtime(module.run_command, params["socket"], module.get_bin_path("crictl", True))
+    end = time.monotonic() + limit
+    seen = "the runtime has none yet"
+    while True:
+        try:
+            found = runtime.sandboxes(params["namespace"], params["labels"])
+            if found:
+                return found
+        except _netns.NetnsError as exc:
+            seen = str(exc)
+        if time.monotonic() > end:
+            raise _netns.NetnsError(
+                f"no pod of namespace {params['namespace']} has an address on this host after {limit:.0f} s: {seen}; "
+                f"see kubectl -n {params['namespace']} get events"
+            )
+        time.sleep(0.3)
+
+
+def start_server(module: AnsibleModule, sandbox: _netns.Sandbox) -> None:
+    """Start the answering end as a process of its own; returns when it answers, or raises with what it said."""
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(reader)
+        try:
+            if os.fork():
+                os._exit(0)
+            _probe_server.detach()
+            _netns.enter(sandbox.netns)
+            _probe_server.serve(module.params["port"], module.params["word"], module.params["node"])
+            os.write(writer, b"ok")
+            os.close(writer)
+            _probe_server.stay(sandbox.pid, module.params["life"])
+        except BaseException as exc:  # noqa: B036  (nothing above may return into the module's code)
+            with contextlib.suppress(OSError):
+                os.write(writer, str(exc).encode() or traceback.format_exc().encode())
+        os._exit(0)
+    os.close(writer)
+    os.waitpid(child, 0)
+    with os.fdopen(reader, "rb") as stream:
+        said = stream.read().decode()
+    if said != "ok":
+        raise _netns.NetnsError(f"nothing can answer in pod {sandbox.pod} on port {module.params['port']}: {said}")
+
+
+def serving(module: AnsibleModule) -> dict[str, Any]:
+    if module.check_mode:
+        return {"addresses": []}
+    sandboxes = find(module, module.params["wait_timeout"])
+    for sandbox in sandboxes:
+        start_server(module, sandbox)
+    return {"addresses": [address for sandbox in sandboxes for address in sandbox.addresses]}
+
+
+class Asker:
+    """Asks the paths of the plan; one method per kind of path, each raises ProbeFailed."""
+
+    def __init__(self, params: dict[str, Any]) -> None:
+        self.params = params
+        self.targets = params["targets"]
+        self.word = params["word"]
+        self.limit = params["limit"]
+        self.seen: set[str] = set()
+        self.mtu = 0
+
+    def expect(self, found: str, name: str) -> None:
+        if found != name:
+            raise ProbeFailed(f"{found} answered instead of {name}")
+
+    def who(self, probe: _probe_plan.Probe) -> None:
+        port = self.targets["host_port"] if probe.what == "tcp/hostport" else self.params["port"]
+        ask = _probe_client.udp_who if probe.what.startswith("udp/") else _probe_client.tcp_who
+        self.expect(ask(probe.address, port, self.word, self.limit), probe.target)
+
+    def full_packet(self, probe: _probe_plan.Probe) -> None:
+        _probe_client.icmp(probe.address, _probe_client.icmp_payload(self.mtu, probe.address), self.limit)
+
+    def both_ways(self, probe: _probe_plan.Probe) -> None:
+        _probe_client.bulk(probe.address, self.params["port"], self.word, BULK, self.limit * 5)
+
+    def service(self, probe: _probe_plan.Probe) -> None:
+        """Ask until every pod has answered. A try that fails is a failure: services hide dead pods among live ones."""
+        port = self.targets["service_port"]
+        expected = set(probe.extra["expected"])
+        if probe.what == "udp/vip":
+            _probe_client.udp_who(probe.address, port, self.word, self.limit)
+            return
+        seen: set[str] = set()
+        for attempt in range(TRIES_PER_POD * max(len(expected), 1)):
+            try:
+                seen.add(_probe_client.tcp_who(probe.address, port, self.word, self.limit))
+            except ProbeFailed as exc:
+                raise ProbeFailed(f"try {attempt + 1}: {exc}") from exc
+            if seen >= expected or len(expected) > _probe_plan.ALL_PAIRS:
+                break
+        self.seen |= seen
+        if seen - expected:
+            raise ProbeFailed(f"{', '.join(sorted(seen - expected))} answered, which is none of its pods")
+        if not seen >= expected and len(expected) <= _probe_plan.ALL_PAIRS:
+            raise ProbeFailed(f"its pod on {', '.join(sorted(expected - seen))} never answered")
+
+    def name(self, probe: _probe_plan.Probe) -> None:
+        kind = "AAAA" if ":" in self.targets["services"][0] else "A"
+        _probe_client.dns(
+            probe.address,
+            self.targets["name"],
+            kind,
+            self.targets["services"][:1],
+            probe.what.startswith("tcp/"),
+            self.limit,
+        )
+
+    def api(self, probe: _probe_plan.Probe) -> None:
+        _probe_client.api_version(probe.address, self.targets["api_port"], self.targets["ca_file"], self.limit)
+
+    def kubelet(self, probe: _probe_plan.Probe) -> None:
+        _probe_client.kubelet(probe.address, KUBELET_PORT, self.limit)
+
+    def outside(self, probe: _probe_plan.Probe) -> None:
+        host, _colon, port = probe.address.rpartition(":")
+        _probe_client.connects(host.strip("[]"), int(port), self.limit)
+
+    def method(self, what: str) -> Callable[[_probe_plan.Probe], None]:
+        special = {
+            "icmp/pod": self.full_packet,
+            "bulk/pod": self.both_ways,
+            "tcp/vip": self.service,
+            "udp/vip": self.service,
+            "udp/name": self.name,
+            "tcp/name": self.name,
+            "tcp/service": self.api,
+            "tcp/kubelet": self.kubelet,
+            "tcp/outside": self.outside,
+        }
+        return special.get(what, self.who)
+
+    def ask(self, probe: _probe_plan.Probe, end: float) -> dict[str, Any]:
+        """The result of *probe*, tried again until *end* (time.monotonic) while it fails."""
+        result = {
+            "from": self.params["node"],
+            "to": probe.target,
+            "what": probe.what,
+            "address": probe.address,
+            "ok": False,
+            "ms": None,
+            "tries": 0,
+            "detail": "",
+        }
+        while True:
+            start = time.monotonic()
+            result["tries"] += 1
+            try:
+                self.method(probe.what)(probe)
+            except ProbeFailed as exc:
+                result["detail"] = str(exc)
+            else:
+                return dict(result, ok=True, ms=round((time.monotonic() - start) * 1000, 1), detail="")
+            if time.monotonic() > end:
+                return result
+            time.sleep(0.25)
+
+
+def hairpins(results: list[dict[str, Any]], asker: Asker) -> list[dict[str, Any]]:
+    """Whether the pod reached itself through its service, told from who answered there."""
+    node = asker.params["node"]
+    found = []
+    for result in results:
+        if result["what"] == "tcp/vip":
+            ok = node in asker.seen
+            detail = "" if ok else result["detail"] or "the pod itself never answered"
+            found.append(dict(result, what="tcp/hairpin", ok=ok, ms=result["ms"] if ok else None, detail=detail))
+    return found
+
+
+def sentence(result: dict[str, Any]) -> str:
+    other = f" on {result['to']}" if result["to"] != result["from"] else ""
+    return f"{result['what']} from {result['from']} to {result['address']}{other}: {result['detail']}"
+
+
+def probing(module: AnsibleModule) -> dict[str, Any]:
+    params = module.params
+    unknown = _probe_plan.unknown_patterns(params["paths"])
+    if unknown:
+        raise _netns.NetnsError(f"no path is called {', '.join(unknown)}; there are {', '.join(_probe_plan.PATHS)}")
+    if module.check_mode:
+        return {"probes": [], "failed": []}
+    probes = _probe_plan.plan(params["node"], params["peers"], params["targets"], params["paths"], params["all_pairs"])
+    asker = Asker(params)
+    end = time.monotonic() + params["patience"]
+    sandbox = find(module, 5)[0]
+    results: list[dict[str, Any]] = []
+    for where in ("node", "pod"):  # there is no way back from the pod's namespace
+        if where == "pod":
+            _netns.enter(sandbox.netns)
+            asker.mtu = _netns.mtu_of("eth0")
+        asked = [probe for probe in probes if probe.where == where]
+        if asked:
+            with ThreadPoolExecutor(THREADS) as pool:
+                results += pool.map(lambda probe: asker.ask(probe, end), asked)
+    if _probe_plan.chosen("tcp/hairpin", params["paths"]):
+        results += hairpins(results, asker)
+    results = [result for result in results if _probe_plan.chosen(result["what"], params["paths"])]
+    return {"probes": results, "failed": [sentence(result) for result in results if not result["ok"]]}
+
+
+def main() -> None:
+    strings = {"type": "list", "elements": "str", "default": []}
+    module = AnsibleModule(
+        argument_spec={
+            "state": {"type": "str", "required": True, "choices": ["serving", "probing"]},
+            "node": {"type": "str", "required": True},
+            "namespace": {"type": "str", "required": True},
+            "labels": {"type": "dict", "default": {}},
+            "word": {"type": "str", "required": True},
+            "port": {"type": "int", "default": 9898},
+            "socket": {"type": "str", "default": "unix:///run/containerd/containerd.sock"},
+            "wait_timeout": {"type": "int", "default": 90},
+            "life": {"type": "int", "default": 600},
+            "peers": {
+                "type": "list",
+                "elements": "dict",
+                "default": [],
+                "options": {
+                    "name": {"type": "str", "required": True},
+                    "addresses": strings,
+                    "local_addresses": strings,
+                    "host_addresses": strings,
+                },
+            },
+            "targets": {
+                "type": "dict",
+                "default": {},
+                "options": {
+                    "services": strings,
+                    "service_port": {"type": "int", "default": 9898},
+                    "name": {"type": "str"},
+                    "dns": strings,
+                    "api": strings,
+                    "api_port": {"type": "int", "default": 443},
+                    "ca_file": {"type": "path", "default": "/etc/kubernetes/pki/ca.crt"},
+                    "host_port": {"type": "int"},
+                    "outside": strings,
+                },
+            },
+            "paths": strings,
+            "all_pairs": {"type": "bool", "default": False},
+            "limit": {"type": "float", "default": 2.0},
+            "patience": {"type": "float", "default": 0.0},
+        },
+        supports_check_mode=True,
+    )
+    try:
+        result = serving(module) if module.params["state"] == "serving" else probing(module)
+    except _netns.NetnsError as exc:
+        module.fail_json(msg=str(exc))
+    module.exit_json(changed=False, **result)
+
+
+if __name__ == "__main__":
+    main()
