@@ -13,7 +13,9 @@ applied (:func:`apply`); check mode stops in between.
 from __future__ import annotations
 
 import dataclasses
+import datetime
 import grp
+import itertools
 import os
 import pwd
 import shutil
@@ -145,6 +147,13 @@ def validate(change: Change, run_command: Callable[..., tuple[int, str, str]]) -
     if code:
         said = "its output is not shown" if change.hidden else (err.strip() or out.strip() or "no output")
         raise FilesError(f"{wanted.path} was not written: `{wanted.validate}` ended with {code}: {said}")
+
+
+def dated_folder(parent: str) -> str:
+    """A path below ``parent`` that is not there yet."""
+    stamp = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H-%M-%SZ")
+    names = itertools.chain([stamp], (f"{stamp}-{count}" for count in itertools.count(2)))
+    return next(path for path in (os.path.join(parent, name) for name in names) if not os.path.exists(path))
 
 
 def _plan_absent(wanted: WantedFile, status: os.stat_result | None) -> Change | None:

@@ -122,8 +122,6 @@ backup_dir:
   sample: /var/backups/podnet.kubeadm/2026-11-30T17-40-00Z
 """
 
-import datetime
-import itertools
 import os
 import re
 from typing import Any
@@ -173,13 +171,6 @@ def wanted_file(option: dict[str, Any]) -> _hosts_files.WantedFile:
     )
 
 
-def dated_folder(parent: str) -> str:
-    """A path below O(backup_dir) that is not there yet."""
-    stamp = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H-%M-%SZ")
-    names = itertools.chain([stamp], (f"{stamp}-{count}" for count in itertools.count(2)))
-    return next(path for path in (os.path.join(parent, name) for name in names) if not os.path.exists(path))
-
-
 class ConfigFilesModule(AnsibleModule):
     """Keeps contents out of the system log.
 
@@ -214,7 +205,7 @@ def run(module: AnsibleModule) -> dict[str, Any]:
     if module.check_mode:
         return result
 
-    backup_dir = dated_folder(module.params["backup_dir"]) if module.params["backup"] else None
+    backup_dir = _hosts_files.dated_folder(module.params["backup_dir"]) if module.params["backup"] else None
     written: list[str] = []
     for change in changes:
         try:

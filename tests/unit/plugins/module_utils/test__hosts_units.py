@@ -9,8 +9,8 @@ import time
 
 from ansible_collections.podnet.kubeadm.plugins.module_utils import _hosts_units
 
-# As `systemctl show --property=Id,ActiveState,ExecMainStartTimestampMonotonic -- ssh.service nosuch.service`
-# printed it with systemd 252.
+# The layout in which systemd 252 answers
+# `systemctl show --property=Id,ActiveState,ExecMainStartTimestampMonotonic -- ssh.service nosuch.service`.
 SHOWN = """Id=ssh.service
 ActiveState=active
 ExecMainStartTimestampMonotonic={stamp}
