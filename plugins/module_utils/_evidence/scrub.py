@@ -20,39 +20,38 @@ _NAME = r"(?:token|passwd|password|passphrase|secret|psk|credentials?|(?<=[\w-])
 # Not a secret, and told apart by rules.
 _HARMLESS = r"(?!(?:true|false|null|none|nil|~|\{\}|\[\]|\"\"|'')(?![^\s,;}\]]))"
 
-_RULES: tuple[tuple[re.Pattern[str], str], ...] = (
-    (re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)", re.S), REMOVED),
+# A quoted value keeps its quotes, so that JSON stays JSON.
+_VALUE = r"(?:(?P<quote>\\?\"|')(?:(?!(?P=quote))(?:\\.|[^\n]))*(?P=quote)|[^\s,;}\]]+)"
+
+
+def _cut(match: re.Match[str]) -> str:
+    quote = match.groupdict().get("quote") or ""
+    return f"{match.group('before')}{quote}{REMOVED}{quote}"
+
+
+_RULES: tuple[re.Pattern[str], ...] = (
+    re.compile(r"(?P<before>)-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)", re.S),
     # https://user:password@host
-    (re.compile(r"(\b[a-zA-Z][\w+.-]*://)[^/\s@\"'<>]+@"), rf"\1{REMOVED}@"),
-    # Authorization: Bearer ...
-    (re.compile(r"(?i)\b(bearer|basic)([ \t]+)[\w.~+/=-]{8,}"), rf"\1\2{REMOVED}"),
+    re.compile(r"(?P<before>\b[a-zA-Z][\w+.-]*://)[^/\s@\"'<>]+(?=@)"),
+    # Authorization: Basic ..., Bearer ...
+    re.compile(r"(?i)(?P<before>\bbearer[ \t]+|\bauthorization[\"']?[ \t]*[:=][ \t]*[\"']?basic[ \t]+)[\w.~+/=-]{8,}"),
     # --token VALUE, --certificate-key=VALUE
-    (
-        re.compile(
-            rf"(?i)(?<!\S)(--?[\w.-]*(?:{_NAME}|(?<=-)key)(?:=|[ \t]+(?:\\\n[ \t]*)?))"
-            r"(\"[^\"\n]*\"|'[^'\n]*'|[^\s-]\S*)"
-        ),
-        rf"\1{REMOVED}",
+    re.compile(
+        rf"(?i)(?<!\S)(?P<before>--?[\w.-]*(?:{_NAME}|(?<=-)key)(?:=|[ \t]+(?:\\\n[ \t]*)?))(?!-){_VALUE}",
     ),
     # password: VALUE, "apiKey": "VALUE", PrivateKey=VALUE
-    (
-        re.compile(
-            rf"(?i)(?<![\w.-])([\w.-]*{_NAME}\\?[\"']?[ \t]*[:=][ \t]*)"
-            rf"{_HARMLESS}(\\?\"[^\"\n]*\"|'[^'\n]*'|[^\s,;}}\]]+)"
-        ),
-        rf"\1{REMOVED}",
-    ),
+    re.compile(rf"(?i)(?<![\w.-])(?P<before>[\w.-]*{_NAME}\\?[\"']?[ \t]*[:=][ \t]*){_HARMLESS}{_VALUE}"),
     # A JSON web token, a bootstrap token, a certificate key on a line of its own
-    (re.compile(r"\beyJ[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*)?"), REMOVED),
-    (re.compile(r"(?<![\w.-])[a-z0-9]{6}\.[a-z0-9]{16}(?![\w.-])"), REMOVED),
-    (re.compile(r"(?m)^([ \t]*)[0-9a-f]{64}[ \t]*$"), rf"\1{REMOVED}"),
+    re.compile(r"(?P<before>\b)eyJ[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*)?"),
+    re.compile(r"(?P<before>(?<![\w.-]))[a-z0-9]{6}\.[a-z0-9]{16}(?![\w.-])"),
+    re.compile(r"(?m)^(?P<before>[ \t]*)[0-9a-f]{64}[ \t]*$"),
 )
 
 
 def scrub(text: str) -> str:
     """TEXT without what looks like a secret."""
-    for pattern, replacement in _RULES:
-        text = pattern.sub(replacement, text)
+    for pattern in _RULES:
+        text = pattern.sub(_cut, text)
     return text
 
 

@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from ansible_collections.podnet.kubeadm.plugins.module_utils._evidence.scrub import (
@@ -40,11 +42,20 @@ SECRET = "s3cr3tPLANTED"
         f"-----BEGIN RSA PRIVATE KEY-----\n{SECRET}\n-----END RSA PRIVATE KEY-----",
         f"-----BEGIN PRIVATE KEY-----\n{SECRET}",
         f'secret = "{SECRET}"',
+        f"Authorization: Basic {SECRET}",
+        f'token="{SECRET}',
+        f'password: "it\'s {SECRET}"',
+        f'"password": "a\\"b {SECRET}"',
     ],
 )
 def test_a_planted_secret_is_cut(text):
     assert SECRET not in scrub(text)
     assert REMOVED in scrub(text)
+
+
+def test_json_stays_json():
+    text = json.dumps({"PSK": SECRET, "a": json.dumps({"token": SECRET}), "b": [{"apiKey": ""}]}, indent=1)
+    assert json.loads(scrub(text)) == {"PSK": REMOVED, "a": json.dumps({"token": REMOVED}), "b": [{"apiKey": ""}]}
 
 
 def test_tokens_are_known_by_their_shape():
