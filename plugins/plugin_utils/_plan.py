@@ -12,9 +12,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from ._evidence._cluster import Cluster
 from ._evidence._intent import Intent
+from ._evidence._item import Item, as_number
 from ._evidence._net import Address, Network, address, networks
-from ._finding import Malformed, Missing
+from ._finding import Missing
 
 FAMILY = {4: "ipv4", 6: "ipv6"}
 SERVICE_CIDR = "10.96.0.0/12"
@@ -91,23 +93,54 @@ class AddressPlan:
 def derive(intent: Intent) -> AddressPlan:
     """The plan of an intent, defaults filled in. Raises `Missing` or `Malformed` where it names no range to read."""
     pod = tuple(intent.pod_networks())
-    if not pod:
-        raise Malformed("intent.pod_cidr", "no network stands there")
-    service = tuple(intent.service_networks() if intent.has("service_cidr") else networks(SERVICE_CIDR))
-    if not service:
-        raise Malformed("intent.service_cidr", "no network stands there")
+    service = tuple(intent.service_networks() if intent.service_texts else networks(SERVICE_CIDR))
+    masks = effective_masks(intent.kubeadm.arguments("controllerManager"), pod)
     return AddressPlan(
         pod=pod,
         service=service,
-        node_mask={4: _or(intent, "node_mask", NODE_MASK[4]), 6: _or(intent, "node_mask_v6", NODE_MASK[6])},
+        node_mask={4: _or(intent, "node_mask", masks[4]), 6: _or(intent, "node_mask_v6", masks[6])},
         max_pods=_or(intent, "max_pods", MAX_PODS),
-        planned_nodes=_or(intent, "planned_nodes", None),
+        planned_nodes=_or(intent, "planned_nodes", None) or None,
         dns=_dns(intent, service),
     )
 
 
+def running(cluster: Cluster) -> AddressPlan:
+    """The addresses of a running cluster as a plan. Raises `Missing` where its pod range is not known."""
+    pod = tuple(cluster.pod_networks())
+    if not pod:
+        raise Missing("cluster.kubeadm_config.networking.podSubnet")
+    service = tuple(cluster.service_networks() or networks(SERVICE_CIDR))
+    try:
+        flags: dict[str, str] = next(iter(cluster.component_flags("controller-manager").values()), {})
+    except Missing:
+        flags = cluster.kubeadm_config.arguments("controllerManager") if cluster.has("kubeadm_config") else {}
+    kubelet = cluster.kubelet_config if cluster.has("kubelet_config") else Item({})
+    dns = [one for one in map(address, kubelet.texts("clusterDNS")) if one is not None]
+    return AddressPlan(
+        pod=pod,
+        service=service,
+        node_mask=effective_masks(flags, pod),
+        max_pods=kubelet.number("maxPods") or MAX_PODS,
+        planned_nodes=len(cluster.nodes) if cluster.has("nodes") else None,
+        dns=tuple(dns),
+    )
+
+
+def effective_masks(flags: dict[str, str], pod: tuple[Network, ...]) -> dict[int, int]:
+    """Node masks by IP version as the controller manager takes them from its flags (nodeipamcontroller.go,
+    setNodeCIDRMaskSizes): --node-cidr-mask-size counts in single stack only."""
+    masks = dict(NODE_MASK)
+    single = as_number(flags.get("node-cidr-mask-size"))
+    if single is not None and len(pod) == 1:
+        masks[pod[0].version] = single
+    for version in masks:
+        masks[version] = as_number(flags.get(f"node-cidr-mask-size-{FAMILY[version]}")) or masks[version]
+    return masks
+
+
 def _dns(intent: Intent, service: tuple[Network, ...]) -> tuple[Address, ...]:
-    if intent.has("cluster_dns"):
+    if intent.has("cluster_dns") and intent.cluster_dns:
         return tuple(one for one in map(address, intent.cluster_dns) if one is not None)
     first = service[0]
     return (first[DNS_INDEX],) if first.num_addresses > DNS_INDEX else ()

@@ -17,7 +17,7 @@ from ._evidence._intent import Intent
 from ._evidence._kube import KubeNode
 from ._evidence._net import Network
 from ._finding import Missing
-from ._plan import AddressPlan, derive
+from ._plan import AddressPlan, derive, running
 
 STAGES = ("intent", "host", "cluster")
 
@@ -63,6 +63,11 @@ class View:
         return derive(self.intent)
 
     @cached_property
+    def running_plan(self) -> AddressPlan:
+        """The addresses of the running cluster in the same form; raises `Missing` where its pod range is unknown."""
+        return running(self.cluster)
+
+    @cached_property
     def pod_networks(self) -> list[Network]:
         """The pod ranges: the running cluster's where there is one, else the intent's."""
         return self._ranges("pod")
@@ -71,6 +76,13 @@ class View:
     def service_networks(self) -> list[Network]:
         """The service ranges: the running cluster's where there is one, else the intent's."""
         return self._ranges("service")
+
+    def known_pod_networks(self) -> list[Network]:
+        """The same as `pod_networks`, empty where they are not known: for rules that can tell without."""
+        try:
+            return self.pod_networks
+        except Missing:
+            return []
 
     def _ranges(self, kind: str) -> list[Network]:
         try:

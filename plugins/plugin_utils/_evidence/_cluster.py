@@ -13,6 +13,7 @@ from .._finding import Malformed, Missing
 from ._flannel import FlannelConfig, NetConf
 from ._item import Item
 from ._kube import DaemonSet, KubeNode, Object, Pod, daemonsets, nodes, objects, pods
+from ._kubeadm import ClusterConfiguration, cluster_configuration
 from ._net import Network, networks
 from ._part import Key, Part, item, items, text_map, texts
 from ._texts import yaml_document
@@ -49,7 +50,7 @@ class Cluster(Part):
     crds = Key(texts)
     namespaces: Key[list[Object]] = Key(objects)
     access = Key(item)
-    kubeadm_config = Key(yaml_document)
+    kubeadm_config: Key[ClusterConfiguration] = Key(cluster_configuration)
     kube_proxy_config = Key(yaml_document)
     kubelet_config = Key(yaml_document)
     flannel_config = Key(FlannelConfig)

@@ -63,6 +63,12 @@ def net_conf(raw: Any) -> NetConf:
     return NetConf(json_object(raw).raw)
 
 
+def manifest_net_conf(documents: list[Item]) -> str:
+    """The text of net-conf.json in the ConfigMap of a manifest, "" where there is none."""
+    every = [one for document in documents for one in (document, *document.items("items"))]
+    return next((text for one in every if (text := one.text("data", "net-conf.json"))), "")
+
+
 class FlannelConfig:
     """ConfigMap kube-flannel-cfg: ``namespace``, ``net_conf`` and ``cni_conf`` parsed, the texts beside them."""
 

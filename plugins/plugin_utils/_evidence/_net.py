@@ -58,6 +58,14 @@ def networks(value: Any) -> list[Network]:
     return [one for one in found if one is not None]
 
 
+def cidr_texts(raw: Any) -> list[str]:
+    """The ranges of a text, of "a,b" or of a list, as written; raises ValueError for anything else."""
+    parts = raw.split(",") if isinstance(raw, str) else raw
+    if not isinstance(parts, list):
+        raise ValueError(f"a text or a list is expected, a {type(raw).__name__} stands there")
+    return [str(part).strip() for part in parts if str(part).strip()]
+
+
 def contains(outer: Network, inner: Network) -> bool:
     """Whether ``inner`` lies in ``outer``; networks of two families never do."""
     return outer.version == inner.version and inner.subnet_of(outer)  # type: ignore[arg-type]

@@ -52,7 +52,7 @@ RULE = Rule(
 
 
 def check_intent(view: View) -> Iterator[Found]:
-    if not view.intent.has("net_conf"):
+    if not view.intent.has_net_conf:
         return
     network = _ipv4(view.intent.net_conf.networks)
     pod = _ipv4(list(view.plan.pod))
