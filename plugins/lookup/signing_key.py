@@ -93,8 +93,9 @@ def fetched(url: str, timeout: int) -> bytes:
     try:
         data: bytes = open_url(url, timeout=timeout).read(LONGEST)
     except (URLError, OSError, ValueError) as error:
+        reason = error.reason if type(error) is URLError else error
         raise AnsibleLookupError(
-            f"The signing key could not be fetched from {url} on the controller: {getattr(error, 'reason', error)}. "
+            f"The signing key could not be fetched from {url} on the controller: {reason}. "
             "Nothing was changed. Check the address and whether the mirror runs, or give the key itself in the role's "
             "variable that ends in _repository_key."
         ) from None
