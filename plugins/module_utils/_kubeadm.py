@@ -137,9 +137,12 @@ def join_state(traces: Traces, control_plane: bool = False) -> str:
     """C(done), C(resume) or C(fresh) of a join.
 
     A worker has joined when the kubelet wrote its own kubeconfig: it is what the last phase of C(kubeadm join) waits
-    for. A control plane has more phases after that, so a marker of it counts.
+    for. A control plane has more phases after that, so a marker of it counts. A bootstrap kubeconfig is the very last
+    thing that kubeadm removes.
     """
-    if traces.kubelet_conf and not (control_plane and (traces.marker == "join" or not traces.control_plane)):
+    if traces.kubelet_conf and not control_plane:
+        return "resume" if traces.bootstrap_conf else "done"
+    if traces.control_plane and traces.marker != "join":
         return "done"
     return "resume" if traces.any else "fresh"
 

@@ -198,6 +198,10 @@ def etcd_dir(config: list[dict[str, Any]]) -> str:
     return "/var/lib/etcd"
 
 
+def is_control_plane(config: list[dict[str, Any]]) -> bool:
+    return any(document.get("controlPlane") for document in config)
+
+
 def with_discovery(config: list[dict[str, Any]], params: dict[str, Any]) -> list[dict[str, Any]]:
     config = copy.deepcopy(config)
     for document in config:
@@ -248,10 +252,7 @@ def become_member(module: AnsibleModule, verb: str) -> dict[str, Any]:
         wait_for_kubeadm(params["timeout"])
     data_dir = etcd_dir(config)
     traces = _kubeadm.look(etcd_dir=data_dir)
-    if verb == "init":
-        state = _kubeadm.init_state(traces)
-    else:
-        state = _kubeadm.join_state(traces, any(document.get("controlPlane") for document in config))
+    state = _kubeadm.init_state(traces) if verb == "init" else _kubeadm.join_state(traces, is_control_plane(config))
     refuse_other_cluster(traces, verb, state, params["ca_cert_hash"])
     if state == "done":
         if not module.check_mode:
@@ -261,6 +262,9 @@ def become_member(module: AnsibleModule, verb: str) -> dict[str, Any]:
     ignored = _kubeadm.ignored_checks(traces, verb, data_dir) if state == "resume" else []
     if module.check_mode:
         return result
+    if verb == "join" and traces.kubelet_conf and not is_control_plane(config):
+        finish(traces)  # the kubelet is a member already; kubeadm would refuse to join a node that is ready
+        return dict(result, ignored_checks=[], warnings_of_kubeadm=[])
     if verb == "join":
         missing = [name for name in ("api_server", "ca_cert_hash", "token") if not params[name]]
         if missing:
@@ -270,7 +274,7 @@ def become_member(module: AnsibleModule, verb: str) -> dict[str, Any]:
         out = run_kubeadm(module, verb, config, ignored)
     except _kubeadm.KubeadmError:
         # The kubelet that an interrupted join left may have finished its bootstrap in between.
-        if verb == "init" or _kubeadm.join_state(_kubeadm.look(), False) != "done":
+        if verb == "init" or is_control_plane(config) or not _kubeadm.look().kubelet_conf:
             raise
         out = ""
     finish(_kubeadm.look())

@@ -76,6 +76,7 @@ def test_init_state(tmp_path: pathlib.Path, files: list[str], marker: str, state
         (kubernetes("bootstrap-kubelet.conf"), "", False, "resume"),
         (kubernetes("bootstrap-kubelet.conf", "pki/ca.crt"), "join", False, "resume"),
         (kubernetes("kubelet.conf", "pki/ca.crt"), "join", False, "done"),
+        (kubernetes("kubelet.conf", "bootstrap-kubelet.conf", "pki/ca.crt"), "join", False, "resume"),
         (kubernetes("kubelet.conf", "pki/ca.crt"), "", False, "done"),
         (kubernetes("kubelet.conf", "pki/ca.crt"), "", True, "resume"),
         (CONTROL_PLANE, "join", True, "resume"),
