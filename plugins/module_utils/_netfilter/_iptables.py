@@ -1,0 +1,195 @@
+# Copyright (c) podnet.kubeadm contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+"""Reads what iptables-save and ip6tables-save print, of either backend."""
+
+import re
+from typing import Any, Callable
+
+from . import _xt_matches, _xt_targets
+from ._model import ACT, MATCH, At, Chain, Rule, Step, Table
+from ._packet import State
+from ._values import Tri, Unsupported, negate
+
+# Hooks and priorities of the tables' own chains (include/uapi/linux/netfilter_ipv4.h, enum nf_ip_hook_priorities).
+_HOOKS = {
+    "PREROUTING": "prerouting", "INPUT": "input", "FORWARD": "forward", "OUTPUT": "output",
+    "POSTROUTING": "postrouting",
+}  # fmt: skip
+_PRIORITIES = {"raw": -300, "mangle": -150, "filter": 0, "security": 50}
+_NAT = {"PREROUTING": -100, "OUTPUT": -100, "INPUT": 100, "POSTROUTING": 100}
+
+_WORD = re.compile(r'"((?:[^"\\]|\\.)*)"|(\S+)')
+_QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"')
+_COUNTERS = re.compile(r"^\[\d+:\d+\] ")
+_BARE_COMMENT = re.compile(r" --comment [^\s\"]+")  # written without quotes where it has no blank, even `-j`
+_TARGET = re.compile(r" (?:-j|-g|--jump|--goto) (\S+)")
+_INCOMPATIBLE = re.compile(r"^# Table `(\S+)' is incompatible")
+
+
+def read(text: str, backend: str, family: str) -> list[Table]:
+    """Tables of one save text. Family is `ip` or `ip6`. Lines that are no rules are passed over."""
+    tables: list[Table] = []
+    table: Table | None = None
+    for line in text.splitlines():
+        if line.startswith("*"):
+            table = Table(family, line[1:].strip(), backend, from_save=True)
+            tables.append(table)
+        elif table is None:
+            continue
+        elif line.startswith(":"):
+            _chain(table, line[1:].split())
+        elif line.startswith("COMMIT"):
+            table = None
+        elif line.startswith(("[", "-A ")):
+            _rule(table, _COUNTERS.sub("", line, count=1))
+    return tables
+
+
+def incompatible(text: str) -> list[str]:
+    """Names of tables that iptables-nft-save says it cannot show, because nft rules of another kind are in them."""
+    return [found.group(1) for found in map(_INCOMPATIBLE.match, text.splitlines()) if found]
+
+
+def _chain(table: Table, words: list[str]) -> None:
+    if not words:
+        return
+    chain = Chain(words[0], table)
+    if len(words) > 1 and words[1] != "-" and words[0] in _HOOKS:
+        chain.hook = _HOOKS[words[0]]
+        chain.policy = words[1].lower()
+        if table.name == "nat":
+            chain.type = "nat"
+            chain.priority = _NAT.get(words[0], 0)
+        else:
+            chain.priority = _PRIORITIES.get(table.name, 0)
+    table.chains[words[0]] = chain
+
+
+def _rule(table: Table, line: str) -> None:
+    if not line.startswith("-A "):
+        return
+    name = line.split(" ", 2)[1]
+    chain = table.chains.setdefault(name, Chain(name, table))
+    bare = _QUOTED.sub('""', line) if '"' in line else line
+    found = _TARGET.search(_BARE_COMMENT.sub("", bare))
+    target = found.group(1) if found else ""
+    chain.rules.append(
+        Rule(
+            line,
+            effects=target in _xt_targets.EFFECTS,
+            find_targets=lambda: (target,) if target else (),
+            compile=lambda: compile_rule(line, table),
+        )
+    )
+
+
+# Options whose value is free text and may look like an option itself.
+_FREE_TEXT = frozenset(("--comment", "--log-prefix", "--nflog-prefix", "--ulog-prefix", "--string", "--hex-string"))
+
+
+class Words:
+    """A rule's words from a position on: options with their negation and values."""
+
+    def __init__(self, line: str, at: int = 0) -> None:
+        self.words: list[tuple[bool, str]] = []  # whether it was quoted, and the word without its escapes
+        for match in _WORD.finditer(line):
+            quoted, plain = match.groups()
+            self.words.append((False, plain) if quoted is None else (True, re.sub(r"\\(.)", r"\1", quoted)))
+        self.at = at
+
+    def option(self) -> tuple[bool, str] | None:
+        """(negated, option), or None at the end."""
+        if self.at >= len(self.words):
+            return None
+        negated = self.words[self.at] == (False, "!")
+        self.at += 1 if negated else 0
+        name = self.words[self.at][1] if self.at < len(self.words) else ""
+        self.at += 1
+        return negated, name
+
+    def values(self, option: str) -> list[str]:
+        """The words up to the next option."""
+        start = self.at
+        if option in _FREE_TEXT:
+            self.at += 1
+        while self.at < len(self.words) and not self._is_option():
+            self.at += 1
+        return [word for _quoted, word in self.words[start : self.at]]
+
+    def _is_option(self) -> bool:
+        quoted, word = self.words[self.at]
+        return not quoted and (word == "!" or (len(word) > 1 and word[0] == "-" and not word[1].isdigit()))
+
+
+def _unknown(state: State, at: At) -> Tri:
+    return None
+
+
+def _negated(match: Callable[[State, At], Tri]) -> Callable[[State, At], Tri]:
+    return lambda state, at: negate(match(state, at))
+
+
+def compile_rule(line: str, table: Table) -> list[Step]:
+    """The steps of one `-A CHAIN ...` line. What cannot be read becomes a match that is unknown."""
+    words = Words(line, 2)
+    family = 4 if table.family == "ip" else 6
+    steps: list[Step] = []
+    module = ""
+    protocol = ""
+    target: tuple[str, str] | None = None
+    options: list[tuple[bool, str, list[str]]] = []
+
+    def flush() -> None:
+        if module:
+            try:
+                match = _xt_matches.build(module, options, family)
+            except (Unsupported, IndexError, ValueError):
+                match = _unknown
+            if match is not None:
+                steps.append((MATCH, match))
+
+    while True:
+        option = words.option()
+        if option is None:
+            break
+        negated, name = option
+        values = words.values(name)
+        if target is not None:
+            options.append((negated, name, values))
+        elif name in ("-m", "--match"):
+            flush()
+            module, options = values[0], []
+        elif name in ("-j", "-g", "--jump", "--goto"):
+            flush()
+            module, options = "", []
+            target = ("goto" if name in ("-g", "--goto") else "jump", values[0])
+        elif name in _xt_matches.GENERIC:
+            protocol = values[0] if name in ("-p", "--protocol") and values else protocol
+            try:
+                match = _xt_matches.GENERIC[name](values, family)
+            except (Unsupported, IndexError, ValueError):
+                match = _unknown
+            if match is not None:
+                steps.append((MATCH, _negated(match) if negated else match))
+        else:
+            if not module:  # `-p tcp --dport 80` without `-m tcp`
+                module, options = protocol or "unknown", []
+            options.append((negated, name, values))
+    flush()
+    if target is not None:
+        steps.append((ACT, _act(target, options, table)))
+    return steps
+
+
+def _act(target: tuple[str, str], options: list[tuple[bool, str, list[str]]], table: Table) -> Callable[..., Any]:
+    verb, name = target
+    if name in table.chains:
+        return lambda state, at: [(verb, name, state)]
+    try:
+        return _xt_targets.build(name, options, 4 if table.family == "ip" else 6)
+    except (Unsupported, IndexError, ValueError):
+        return _xt_targets.unreadable

@@ -1,0 +1,104 @@
+# Copyright (c) podnet.kubeadm contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+"""What both dialects are read into: tables of chains of rules, a rule being a list of steps.
+
+A step is a pair: (MATCH, function) where the function takes (State, At) and answers True, False or None; or
+(ACT, function) where it answers a list of alternatives (action, target, State). More than one alternative means that
+the evidence does not tell which. Actions:
+
+next      go on in the rule                      break     leave the rule, go on with the next one
+accept    end this base chain                    drop      end the packet (drop, reject)
+jump      target chain, then the next rule       goto      target chain, then where this chain's caller goes on
+return    leave the chain                        local     the host itself gets the packet, it is not forwarded
+"""
+
+from dataclasses import dataclass, field
+from typing import Any, Callable, Optional
+
+from ._facts import Facts
+from ._packet import State
+from ._values import Tri
+
+MATCH, ACT = 0, 1
+Alternative = tuple[str, Optional[str], State]
+Match = Callable[[State, "At"], Tri]
+Act = Callable[[State, "At"], list[Alternative]]
+Step = tuple[int, Callable[..., Any]]
+
+
+@dataclass
+class At:
+    """Where the packet is: the hook, the layer that calls it (ip, bridge or netdev), and what is known of the host."""
+
+    hook: str
+    layer: str
+    facts: Facts
+    local_destination_possible: bool = True
+
+
+@dataclass
+class Rule:
+    """One rule. `compile` reads it at its first use: most rules of a large ruleset are never reached."""
+
+    text: str
+    handle: int | None = None
+    compile: Callable[[], list[Step]] | None = None
+    effects: bool = False  # it may change the packet or the connection for chains that come later
+    find_targets: Callable[[], tuple[str, ...]] = tuple  # the chains it may enter
+    render: Callable[[], str] | None = None  # writes the text where it is not kept
+    _steps: list[Step] | None = None
+
+    def __str__(self) -> str:
+        return self.render() if self.render else self.text
+
+    @property
+    def steps(self) -> list[Step]:
+        if self._steps is None:
+            self._steps = self.compile() if self.compile else []
+        return self._steps
+
+
+@dataclass
+class Chain:
+    name: str
+    table: Table
+    rules: list[Rule] = field(default_factory=list)
+    hook: str | None = None
+    priority: int = 0
+    type: str = "filter"
+    policy: str = "accept"
+    device: tuple[str, ...] = ()
+    handle: int | None = None
+    certain: bool = True  # False: the evidence does not tell whether the kernel calls it (a table's unreadable flags)
+
+    def reachable(self) -> list[Chain]:
+        """This chain and all that its rules may enter."""
+        seen: dict[str, Chain] = {}
+        todo = [self]
+        while todo:
+            chain = todo.pop()
+            if chain.name in seen:
+                continue
+            seen[chain.name] = chain
+            for rule in chain.rules:
+                todo.extend(self.table.chains[name] for name in rule.find_targets() if name in self.table.chains)
+        return list(seen.values())
+
+    def has_effects(self) -> bool:
+        return any(rule.effects for chain in self.reachable() for rule in chain.rules)
+
+
+@dataclass
+class Table:
+    """A table of one family (ip, ip6, inet, bridge, netdev) in one backend (legacy or nft)."""
+
+    family: str
+    name: str
+    backend: str
+    chains: dict[str, Chain] = field(default_factory=dict)
+    flowtable_devices: tuple[str, ...] = ()
+    from_save: bool = False  # read from iptables-save; the priorities are those of iptables

@@ -1,0 +1,84 @@
+# Copyright (c) podnet.kubeadm contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+"""Reads `nft -j list ruleset` (libnftables-json(5)) into tables."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from ._model import Chain, Rule, Table
+from ._nft_scope import Scope
+from ._nft_statements import EFFECTS, compile_rule, targets_of
+from ._nft_text import rule_text
+
+
+def read(listing: str | Mapping[str, Any]) -> list[Table]:
+    """Tables of a listing, text or already parsed. Raises ValueError if it is not one."""
+    data = json.loads(listing) if isinstance(listing, str) and listing.strip() else listing
+    if not data:
+        return []
+    if not isinstance(data, Mapping) or not isinstance(data.get("nftables"), list):
+        raise ValueError("the nft ruleset is not what `nft -j list ruleset` prints: it has no list `nftables`")
+    tables: dict[tuple[str, str], Table] = {}
+    scopes: dict[tuple[str, str], Scope] = {}
+    dormant: dict[tuple[str, str], Any] = {}
+    for item in data["nftables"]:
+        if not isinstance(item, Mapping) or not item:
+            continue
+        kind, body = next(iter(item.items()))
+        if not isinstance(body, Mapping) or "family" not in body:
+            continue
+        name = str(body["name"] if kind == "table" else body.get("table"))
+        key = (str(body["family"]), name)
+        if key not in tables:
+            tables[key] = Table(key[0], key[1], "nft")
+            scopes[key] = Scope(tables[key])
+        if kind == "table":
+            dormant[key] = body.get("flags")
+        elif kind == "chain":
+            _chain(tables[key], body, dormant.get(key))
+        elif kind in ("set", "map"):
+            scopes[key].sets[str(body["name"])] = body
+        elif kind == "flowtable":
+            devices = body.get("dev") or []
+            tables[key].flowtable_devices += (devices,) if isinstance(devices, str) else tuple(devices)
+        elif kind == "rule":
+            _rule(tables[key], scopes[key], body)
+    return list(tables.values())
+
+
+def _chain(table: Table, body: Mapping[str, Any], flags: Any) -> None:
+    chain = Chain(str(body["name"]), table, handle=body.get("handle"))
+    table.chains[chain.name] = chain
+    words = [flags] if isinstance(flags, str) else list(flags or [])
+    if not body.get("hook") or "dormant" in words:
+        return
+    # nft 1.0 writes a table's flags as one letter of them: then no one can tell whether the table sleeps.
+    chain.certain = all(word in ("owner", "persist") for word in words)
+    chain.hook = str(body["hook"])
+    chain.type = str(body.get("type") or "filter")
+    chain.policy = str(body.get("policy") or "accept")
+    chain.priority = int(body.get("prio") or 0)
+    devices = body.get("dev") or body.get("devs") or ()
+    chain.device = (devices,) if isinstance(devices, str) else tuple(devices)
+
+
+def _rule(table: Table, scope: Scope, body: Mapping[str, Any]) -> None:
+    chain = table.chains.get(str(body.get("chain")))
+    if chain is None:
+        return
+    statements = [one for one in body.get("expr") or [] if isinstance(one, Mapping) and one]
+    scope.note(statements)
+    rule = Rule(
+        text="",
+        handle=body.get("handle"),
+        effects=any(name in EFFECTS for one in statements for name in one),
+        compile=lambda: compile_rule(statements, scope),
+    )
+    rule.render = lambda: rule_text(statements, str(body.get("comment") or ""))
+    rule.find_targets = lambda: targets_of(statements, scope)
+    chain.rules.append(rule)

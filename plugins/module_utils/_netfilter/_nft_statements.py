@@ -1,0 +1,286 @@
+# Copyright (c) podnet.kubeadm contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+"""nft's statements: what each does to a packet."""
+
+from collections.abc import Mapping
+from typing import Any, Callable
+
+from . import _nat
+from ._model import ACT, MATCH, Act, Alternative, At, Step
+from ._nft_scope import Scope, values
+from ._nft_sets import comparison
+from ._nft_values import Choice, expression
+from ._packet import State
+from ._values import ABSENT, UNKNOWN, Tri, Unsupported
+from ._xt_targets import unreadable, untrack
+
+# Statements after which a later chain may see another packet or another connection.
+EFFECTS = frozenset(
+    ("mangle", "notrack", "dnat", "snat", "masquerade", "redirect", "tproxy", "xt", "set", "synproxy", "queue")
+)
+
+_GOES_ON = frozenset(
+    (
+        "counter", "log", "last", "ct helper", "ct timeout", "ct expectation", "secmark", "dup", "flow", "comment",
+        "reset", "tunnel",
+    )
+)  # fmt: skip
+_MAY_MATCH = frozenset(("limit", "quota", "ct count", "connlimit", "meter", "hashlimit"))
+_VERDICTS = {"accept": "accept", "drop": "drop", "return": "return", "continue": "next"}
+
+
+def targets_of(statements: list[Mapping[str, Any]], scope: Scope) -> tuple[str, ...]:
+    """Names of the chains that a rule may enter."""
+    found: list[str] = []
+
+    def look(tree: Any) -> None:
+        if isinstance(tree, Mapping):
+            for name, body in tree.items():
+                if name in ("jump", "goto") and isinstance(body, Mapping):
+                    found.append(str(body.get("target")))
+                elif name == "vmap" and isinstance(body, Mapping) and str(body.get("data", "")).startswith("@"):
+                    look((scope.sets.get(str(body["data"])[1:]) or {}).get("elem"))
+                else:
+                    look(body)
+        elif isinstance(tree, list):
+            for part in tree:
+                look(part)
+
+    look(statements)
+    return tuple(found)
+
+
+def compile_rule(statements: list[Mapping[str, Any]], scope: Scope) -> list[Step]:
+    """The steps of one rule. What cannot be read becomes a step whose outcome is unknown."""
+    steps: list[Step] = []
+    for statement in statements:
+        name, body = next(iter(statement.items()))
+        try:
+            step = _step(name, body, scope)
+        except (Unsupported, KeyError, IndexError, TypeError, ValueError, AttributeError):
+            step = (MATCH, _unknown) if name == "match" else (ACT, _anything)
+        if step is not None:
+            steps.append(step)
+    return steps
+
+
+def _unknown(state: State, at: At) -> Tri:
+    return None
+
+
+def _anything(state: State, at: At) -> list[Alternative]:
+    return [*unreadable(state, at), ("break", None, state)]
+
+
+def _step(name: str, body: Any, scope: Scope) -> Step | None:
+    if name in _GOES_ON or (name in ("counter", "log") and body is None):
+        return None
+    if name in _MAY_MATCH:
+        return MATCH, _unknown
+    if name == "match":
+        return MATCH, _match(body, scope)
+    if name in _VERDICTS:
+        action = _VERDICTS[name]
+        return ACT, lambda state, at: [(action, None, state)]
+    if name in ("jump", "goto"):
+        target = str(body["target"])
+        return ACT, lambda state, at: [(name, target, state)]
+    if name in _STATEMENTS:
+        return ACT, _STATEMENTS[name](body, scope)
+    raise Unsupported(name)
+
+
+def _match(body: Mapping[str, Any], scope: Scope) -> Callable[[State, At], Tri]:
+    getter, kind = expression(body["left"])
+    matcher = comparison(str(body.get("op", "==")), body["right"], kind, scope.lookup)
+
+    def match(state: State, at: At) -> Tri:
+        value = getter(state, at)
+        if value is ABSENT:
+            return False
+        if isinstance(value, Choice):
+            answers = {matcher(one) for one in value.values}
+            return answers.pop() if len(answers) == 1 else None
+        return matcher(value)
+
+    return match
+
+
+def _verdict_of(tree: Any) -> tuple[str, str | None]:
+    name, body = next(iter(tree.items()))
+    if name in _VERDICTS:
+        return _VERDICTS[name], None
+    if name in ("jump", "goto"):
+        return name, str(body["target"])
+    raise Unsupported(str(tree))
+
+
+def _vmap(body: Mapping[str, Any], scope: Scope) -> Act:
+    getter, kind = expression(body["key"])
+    lookup = scope.data(body["data"], kind)
+
+    def act(state: State, at: At) -> list[Alternative]:
+        value = getter(state, at)
+        if value is ABSENT:
+            return [("break", None, state)]
+        found, missed = lookup.find(value)
+        results: list[Alternative] = []
+        for tree in found:
+            action, target = ("drop", None) if tree is True else _verdict_of(tree)
+            if (action, target, state) not in results:
+                results.append((action, target, state))
+        if missed or not results:
+            results.append(("break", None, state))
+        return results
+
+    for tree in [*lookup.exact.values(), *(data for _m, data in lookup.others), *lookup.rest]:
+        _verdict_of(tree)
+    return act
+
+
+def _mangle(body: Mapping[str, Any], scope: Scope) -> Act:
+    key = body["key"]
+    what, detail = next(iter(key.items()))
+    if what == "meta" and detail.get("key") == "mark":
+        return _assign("mark", values(body["value"], "mark", scope))
+    if what == "ct" and detail.get("key") == "mark":
+        assign = _assign("ctmark", values(body["value"], "mark", scope))
+        return lambda state, at: assign(state, at) if state.tracking == "tracked" else [("next", None, state)]
+    if what == "ct" and detail.get("key") == "zone":
+        return lambda state, at: [("next", None, state.copy(ctmark=UNKNOWN, touched=True))]
+    if what == "meta" and detail.get("key") in ("pkttype", "broute"):
+        return lambda state, at: [("next", None, state), ("drop", None, state)]
+    if what == "payload":
+        return _mangle_payload(body, detail, scope)
+    return lambda state, at: [("next", None, state)]
+
+
+def _assign(field: str, possible: Callable[[State, At], tuple[list[Any], bool]]) -> Act:
+    def act(state: State, at: At) -> list[Alternative]:
+        found, missed = possible(state, at)
+        results: list[Alternative] = [("next", None, state.copy(touched=True, **{field: value})) for value in found]
+        return [*results, ("break", None, state)] if missed or not results else results
+
+    return act
+
+
+def _mangle_payload(body: Mapping[str, Any], payload: Mapping[str, Any], scope: Scope) -> Act:
+    protocol, name = str(payload.get("protocol")), str(payload.get("field"))
+    if name in ("ttl", "hoplimit"):
+        return lambda state, at: [("next", None, state), ("drop", None, state)]
+    field = {"saddr": "src", "daddr": "dst", "sport": "sport", "dport": "dport"}.get(name)
+    if "base" in payload:
+        raise Unsupported("raw payload")
+    if field is None or protocol not in ("ip", "ip6", "tcp", "udp", "sctp", "dccp", "udplite", "th"):
+        return lambda state, at: [("next", None, state)]
+    getter, kind = expression({"payload": payload})
+    assign = _assign(field, values(body["value"], kind, scope))
+
+    def act(state: State, at: At) -> list[Alternative]:
+        return [("break", None, state)] if getter(state, at) is ABSENT else assign(state, at)
+
+    return act
+
+
+def _translation(translate: Callable[..., list[Alternative]]) -> Callable[[Any, Scope], Act]:
+    def read(body: Any, scope: Scope) -> Act:
+        body = body or {}
+        wanted = {"ip": 4, "ip6": 6}.get(str(body.get("family")))
+        addresses = values(body["addr"], "address", scope) if "addr" in body else None
+        ports = values(body["port"], "port", scope) if "port" in body else None
+
+        def act(state: State, at: At) -> list[Alternative]:
+            if wanted is not None and state.family != wanted:
+                return [("break", None, state)]
+            found, missed = addresses(state, at) if addresses else ([None], False)
+            port = None
+            if ports:
+                known, broken = ports(state, at)
+                port = known[0] if len(known) == 1 and not broken else UNKNOWN
+            results: list[Alternative] = []
+            for address in found:
+                pair = address if isinstance(address, tuple) else (address, port)
+                results += translate(state, at, *pair)
+            return [*results, ("break", None, state)] if missed or not results else results
+
+        return act
+
+    return read
+
+
+def _source(state: State, at: At, address: Any, port: Any) -> list[Alternative]:
+    return _nat.source(state, at, state.src if address is None else address)
+
+
+def _reject(body: Any, scope: Scope) -> Act:
+    """nft hides the test that a kind of reject implies: TCP for a reset, the family for an ICMP error of one family."""
+    kind = str((body or {}).get("type", ""))
+
+    def act(state: State, at: At) -> list[Alternative]:
+        applies = {"tcp reset": state.proto == 6, "icmp": state.family == 4, "icmpv6": state.family == 6}
+        return [("drop" if applies.get(kind, True) else "break", None, state)]
+
+    return act
+
+
+def _dynamic_set(body: Mapping[str, Any], scope: Scope) -> Act:
+    """`add`/`update @set`: goes on where the element could be stored and its own statements let it."""
+    name = "elem" if "elem" in body else "key"
+    getter, _kind = expression(body[name]) if isinstance(body.get(name), dict) else ((lambda state, at: UNKNOWN), "")
+
+    def act(state: State, at: At) -> list[Alternative]:
+        if getter(state, at) is ABSENT:
+            return [("break", None, state)]
+        if body.get("op") == "delete":
+            return [("next", None, state)]
+        return [("next", None, state), ("break", None, state)]
+
+    return act
+
+
+def _queue(body: Any, scope: Scope) -> Act:
+    return lambda state, at: [("accept", None, state.copy(mark=UNKNOWN, touched=True)), ("drop", None, state)]
+
+
+def _tproxy(body: Any, scope: Scope) -> Act:
+    return lambda state, at: [("next", None, state), ("local", None, state), ("break", None, state)]
+
+
+def _fwd(body: Any, scope: Scope) -> Act:
+    return lambda state, at: [("local", None, state)]
+
+
+_KNOWN_XT = {
+    "comment": [("next", None)], "LOG": [("next", None)], "NFLOG": [("next", None)], "TRACE": [("next", None)],
+    "REJECT": [("drop", None)], "TCPMSS": [("next", None)],
+}  # fmt: skip
+
+
+def _xt(body: Any, scope: Scope) -> Act:
+    """An extension of iptables in nft's listing, which shows its name only."""
+    name = str((body or {}).get("name", ""))
+    known = _KNOWN_XT.get(name)
+    if known is not None:
+        return lambda state, at: [(action, target, state) for action, target in known]
+    if (body or {}).get("type") == "match":
+        return lambda state, at: [("next", None, state), ("break", None, state)]
+    if name == "MASQUERADE":
+        return _nat.masquerade
+    if name in ("SNAT", "NETMAP"):
+        return lambda state, at: _nat.source(state, at, UNKNOWN)
+    return _anything
+
+
+_STATEMENTS: dict[str, Callable[[Any, Scope], Act]] = {
+    "vmap": _vmap, "mangle": _mangle, "reject": _reject, "set": _dynamic_set, "map": _dynamic_set, "queue": _queue,
+    "tproxy": _tproxy, "synproxy": _queue, "fwd": _fwd, "xt": _xt,
+    "dnat": _translation(_nat.destination),
+    "snat": _translation(_source),
+    "masquerade": lambda body, scope: _nat.masquerade,
+    "redirect": lambda body, scope: _nat.redirect,
+    "notrack": lambda body, scope: untrack,
+}  # fmt: skip

@@ -1,0 +1,126 @@
+# Copyright (c) podnet.kubeadm contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+"""The packets that a node of a flannel cluster has to forward."""
+
+import ipaddress
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ._facts import Facts
+from ._walk import FORWARD, OUTPUT
+
+Packet = dict[str, Any]
+OUTSIDE = {4: "192.0.2.1", 6: "2001:db8::1"}  # documentation addresses: no rule knows them
+
+
+def standard_packets(
+    node: Mapping[str, Any], pod_cidrs: str | Sequence[str], local_cidrs: Sequence[str] = ()
+) -> list[tuple[str, Packet, tuple[str, ...]]]:
+    """(name, packet, hooks) for each kind of pod traffic, for each IP version of the pod ranges.
+
+    `pod_cidrs`: the cluster's pod ranges. `local_cidrs`: this node's own; else those of its subnet.env, else the first
+    /24 (/64) of the range. Interfaces: those of the node's routes, else cni0, flannel.1 and the default route's.
+    """
+    facts = Facts(node)
+    ranges = [pod_cidrs] if isinstance(pod_cidrs, str) else list(pod_cidrs)
+    found: list[tuple[str, Packet, tuple[str, ...]]] = []
+    for text in ranges:
+        cluster = ipaddress.ip_network(text, strict=False)
+        local = _local(node, cluster, local_cidrs)
+        found += _packets(facts, cluster, local)
+    return found
+
+
+def complete(node: Mapping[str, Any], pod_cidrs: str | Sequence[str], packet: Mapping[str, Any]) -> Packet:
+    """The packet with its interfaces, where they are left out and the node's routes or its pod range tell them."""
+    facts = Facts(node)
+    ranges = [pod_cidrs] if isinstance(pod_cidrs, str) else list(pod_cidrs)
+    result = dict(packet)
+    for key, end in (("in", "source"), ("out", "destination")):
+        if result.get(key) or not result.get(end):
+            continue
+        try:
+            address = ipaddress.ip_address(str(result[end]))
+        except ValueError:
+            continue  # the walk says what is wrong with it
+        device = _device(facts, str(address), address.version, "")
+        if not device:
+            device = _pod_device(node, ranges, address)
+        result[key] = device or None
+    return result
+
+
+def _pod_device(node: Mapping[str, Any], ranges: Sequence[str], address: Any) -> str:
+    for text in _subnet_env(node):
+        net = ipaddress.ip_network(text, strict=False)
+        if net.version == address.version and address in net:
+            return "cni0"
+    for text in ranges:
+        net = ipaddress.ip_network(text, strict=False)
+        if net.version == address.version and address in net and _subnet_env(node):
+            return "flannel.1" if net.version == 4 else "flannel-v6.1"
+    return ""
+
+
+def _local(node: Mapping[str, Any], cluster: Any, given: Sequence[str]) -> Any:
+    for text in [*given, *_subnet_env(node)]:
+        net = ipaddress.ip_network(text, strict=False)
+        if net.version == cluster.version and cluster.supernet_of(net):
+            return net
+    length = min(max(24 if cluster.version == 4 else 64, cluster.prefixlen), cluster.max_prefixlen)
+    return next(cluster.subnets(new_prefix=length))
+
+
+def _subnet_env(node: Mapping[str, Any]) -> list[str]:
+    found = []
+    for line in str(node.get("subnet_env") or "").splitlines():
+        name, _equals, value = line.partition("=")
+        if name.strip() in ("FLANNEL_SUBNET", "FLANNEL_IPV6_SUBNET") and value.strip():
+            found.append(value.strip())
+    return found
+
+
+def _remote(cluster: Any, local: Any) -> str:
+    """An address of the range that is not the node's own: another node's pod."""
+    for candidate in (cluster.network_address + 2 + local.num_addresses, cluster.network_address + 2):
+        if candidate in cluster and candidate not in local:
+            return str(candidate)
+    return str(cluster.broadcast_address - 1)
+
+
+def _packets(facts: Facts, cluster: Any, local: Any) -> list[tuple[str, Packet, tuple[str, ...]]]:
+    version = cluster.version
+    pod = str(local.network_address + min(5, local.num_addresses - 1))
+    far = _remote(cluster, local)
+    bridge = "cni0"
+    tunnel = _device(facts, far, version, "flannel.1" if version == 4 else "flannel-v6.1")
+    outward = _device(facts, OUTSIDE[version], version, "")
+    gateway = str(local.network_address + 1)
+    away = {"in": bridge, "out": tunnel, "source": pod, "destination": far}
+    arriving = {"in": tunnel, "out": bridge, "source": far, "destination": pod}
+    suffix = "" if version == 4 else " (IPv6)"
+    service = {"original_destination": str(ipaddress.ip_address("192.0.2.10" if version == 4 else "2001:db8::10"))}
+    packets: list[tuple[str, Packet, tuple[str, ...]]] = [
+        ("pod to pod on another node", away, FORWARD),
+        ("pod from pod on another node", arriving, FORWARD),
+        ("answer to pod on another node", {**away, "state": "established"}, FORWARD),
+        ("answer from pod on another node", {**arriving, "state": "established"}, FORWARD),
+        ("pod to outside", {"in": bridge, "out": outward, "source": pod, "destination": OUTSIDE[version]}, FORWARD),
+        (
+            "answer from outside",
+            {"in": outward, "out": bridge, "source": OUTSIDE[version], "destination": pod, "state": "established"},
+            FORWARD,
+        ),
+        ("node to pod", {"out": bridge, "source": gateway, "destination": pod}, OUTPUT),
+        ("pod to a service", {**away, **service}, FORWARD),
+    ]
+    return [(name + suffix, packet, hooks) for name, packet, hooks in packets]
+
+
+def _device(facts: Facts, address: str, version: int, otherwise: str) -> str:
+    device = facts.device_for(int(ipaddress.ip_address(address)), version)
+    return device if isinstance(device, str) and device else otherwise

@@ -1,0 +1,121 @@
+# Copyright (c) podnet.kubeadm contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+"""The order in which the kernel calls what sees a packet: layers, hooks, priorities."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from ._bridge import is_bridged
+from ._model import At, Chain
+from ._packet import State
+from ._ruleset import Ruleset
+from ._values import UNKNOWN, Token
+
+CONNTRACK = Token("connection tracking")
+NAT = Token("address translation")
+
+# Where the kernel itself acts among the base chains (include/uapi/linux/netfilter_ipv4.h). All nat chains of a hook are
+# called from there, whatever priority they have; their own priorities order them among themselves (nf_nat_core.c).
+_KERNEL = {
+    "prerouting": ((-200, CONNTRACK), (-100, NAT)),
+    "output": ((-200, CONNTRACK), (-100, NAT)),
+    "input": ((100, NAT),),
+    "postrouting": ((100, NAT),),
+}
+
+
+@dataclass
+class Stop:
+    """What is called at one hook with one priority."""
+
+    hook: str
+    layer: str
+    members: list[Any] = field(default_factory=list)  # Chains, CONNTRACK, NAT
+    nat: list[Chain] = field(default_factory=list)
+    ordered: bool = True  # False: of equal priority, and the order could matter
+    maybe: bool = False  # the evidence does not tell whether the packet comes here
+    routing: bool = False
+
+
+def path(rules: Ruleset, state: State, hooks: tuple[str, ...]) -> Iterator[Stop]:
+    """The stops of a packet, in order."""
+    at = At("forward", "ip", rules.facts)
+    bridged = is_bridged(state, at) if hooks[:2] == ("prerouting", "forward") else False
+    has_bridge_rules = any(table.family == "bridge" for table in rules.tables)
+    if hooks[0] == "prerouting":
+        yield from _device(rules, state, "ingress", state.iif)
+    if has_bridge_rules and hooks[0] == "prerouting":
+        yield from _layer(rules, state, "prerouting", "bridge", state.iif)
+        if bridged is not True:
+            yield from _layer(rules, state, "input", "bridge", state.iif)
+    skip = _bridge_skips_ip(rules, state) if bridged is not False else False
+    for hook in hooks:
+        if hook == "forward" and has_bridge_rules and bridged is not False:
+            for stop in _layer(rules, state, "forward", "bridge", state.iif):
+                stop.maybe = stop.maybe or bridged is None
+                yield stop
+        for stop in _hook(rules, state, hook):
+            stop.maybe = stop.maybe or skip is not False
+            if skip is not True:
+                yield stop
+        if hook == "prerouting" and "forward" in hooks:
+            yield Stop("prerouting", "ip", routing=True)
+    if hooks[-1] == "postrouting":
+        if has_bridge_rules:
+            if bridged is not True:
+                yield from _layer(rules, state, "output", "bridge", state.oif)
+            yield from _layer(rules, state, "postrouting", "bridge", state.oif)
+        yield from _device(rules, state, "egress", state.oif)
+
+
+def _bridge_skips_ip(rules: Ruleset, state: State) -> Any:
+    """Whether a bridged packet passes the ip hooks by: True, False, or None where it is not known to be bridged."""
+    name = f"net.bridge.bridge-nf-call-{'iptables' if state.family == 4 else 'ip6tables'}"
+    if rules.facts.is_bridge(state.iif) is True and state.iif == state.oif:
+        return {"1": False, "0": True}.get(str(rules.facts.sysctl.get(name)), False)
+    return False
+
+
+def _hook(rules: Ruleset, state: State, hook: str) -> Iterator[Stop]:
+    chains = rules.base_chains("ip", hook, state.family)
+    nat = [chain for chain in chains if chain.type == "nat"]
+    groups: dict[int, list[Any]] = {}
+    for chain in chains:
+        if chain.type != "nat":
+            groups.setdefault(chain.priority, []).append(chain)
+    for priority, member in _KERNEL.get(hook, ()):
+        if member is not NAT or nat:
+            groups.setdefault(priority, []).append(member)
+    for priority in sorted(groups):
+        members = groups[priority]
+        yield Stop(hook, "ip", members, nat=nat, ordered=_order_is_idle(members))
+
+
+def _order_is_idle(members: list[Any]) -> bool:
+    """Whether the order of chains of equal priority makes no difference; nothing tells which was registered first."""
+    if len(members) < 2 or len(members) > 4:
+        return True
+    return not any(isinstance(one, Token) or one.has_effects() for one in members)
+
+
+def _layer(rules: Ruleset, state: State, hook: str, layer: str, device: Any) -> Iterator[Stop]:
+    """A hook of the bridge, where the interface is one, or may be one."""
+    bridge = rules.facts.is_bridge(device)
+    if bridge is False:
+        return
+    for chain in rules.base_chains(layer, hook, state.family):
+        yield Stop(hook, layer, [chain], maybe=bridge is None)
+
+
+def _device(rules: Ruleset, state: State, hook: str, device: Any) -> Iterator[Stop]:
+    """Chains of one network device. Behind a bridge the packet may have come by any of its ports."""
+    bridge = rules.facts.is_bridge(device)
+    for chain in rules.base_chains("netdev", hook, state.family):
+        certain = device in chain.device
+        if certain or device is UNKNOWN or bridge is not False and not certain and bridge is not None:
+            yield Stop(hook, "netdev", [chain], maybe=not certain)

@@ -1,0 +1,77 @@
+# Copyright (c) podnet.kubeadm contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+"""What a walk answers."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from ._owner import owner_of
+
+Note = tuple[Any, ...]  # (hook, Chain, Rule or None, action); made into a Place only when shown
+
+
+@dataclass(frozen=True)
+class Place:
+    """A rule, a policy or a piece of evidence that decided something."""
+
+    hook: str = ""
+    backend: str = ""
+    family: str = ""
+    table: str = ""
+    chain: str = ""
+    rule: str = ""
+    handle: int | None = None
+    owner: str | None = None
+    action: str = ""
+    priority: int | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        return dict(self.__dict__)
+
+
+@dataclass
+class Verdict:
+    """verdict: accept, drop or undetermined. lower and upper: the worst and the best that is possible.
+
+    by: the rule or policy that drops or accepts, or that makes it undetermined. trail: what the packet met on the way
+    to it, rules that do not match left out.
+    """
+
+    verdict: str
+    lower: str
+    upper: str
+    by: Place | None
+    trail: list[Place] = field(default_factory=list)
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "verdict": self.verdict,
+            "lower": self.lower,
+            "upper": self.upper,
+            "by": self.by.as_dict() if self.by else None,
+            "trail": [place.as_dict() for place in self.trail],
+        }
+
+
+def place(note: Note) -> Place:
+    """What a person is shown of a note."""
+    hook, chain, rule, action = note
+    if chain is None:
+        return Place(hook=hook, rule=str(rule), action=action)
+    policy = rule is None
+    return Place(
+        hook=hook,
+        backend=chain.table.backend,
+        family=chain.table.family,
+        table=chain.table.name,
+        chain=chain.name,
+        rule=f"(policy {chain.policy})" if policy else str(rule),
+        handle=chain.handle if policy else rule.handle,
+        owner=owner_of(chain),
+        action=action,
+        priority=chain.priority if chain.hook else None,
+    )

@@ -1,0 +1,291 @@
+# Copyright (c) podnet.kubeadm contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+"""Walks a packet through the hooks, keeping every world that the evidence leaves possible.
+
+A world is a state of the packet with the way it came. Where a rule's answer is unknown the world splits; worlds in the
+same state at the same place become one again. What ends a packet in one world only is possible, not certain: the
+verdict is certain where all worlds end alike. This bounds the true answer from both sides, and an unknown rule costs
+nothing where both of its answers lead to the same end.
+"""
+
+import itertools
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ._model import ACT, MATCH, At, Chain, Rule
+from ._packet import STATES, State, state_of
+from ._path import CONNTRACK, NAT, Stop, path
+from ._ruleset import Ruleset
+from ._values import UNKNOWN
+from ._verdict import Place, Verdict, place
+
+FORWARD = ("prerouting", "forward", "postrouting")
+INPUT = ("prerouting", "input")
+OUTPUT = ("output", "postrouting")
+
+_MOST_WORLDS = 64
+_MOST_DEPTH = 64
+
+
+class _World:
+    __slots__ = ("state", "doubt", "trail")
+
+    def __init__(self, state: State, doubt: Any = None, trail: Any = None) -> None:
+        self.state, self.doubt, self.trail = state, doubt, trail
+
+    def at(self, state: State, note: Any = None, doubt: Any = None) -> _World:
+        return _World(state, self.doubt or doubt, (note, self.trail) if note else self.trail)
+
+
+def walk(ruleset: Ruleset, packet: Mapping[str, Any] | State, hooks: Sequence[str] = FORWARD) -> Verdict:
+    """What becomes of a packet. `packet` as `state_of` describes it; raises PacketError."""
+    state = packet.copy() if isinstance(packet, State) else state_of(packet)
+    return _Walk(ruleset, state).run(tuple(hooks))
+
+
+class _Walk:
+    def __init__(self, ruleset: Ruleset, state: State) -> None:
+        self.rules, self.start = ruleset, state
+        self.dropped: list[_World] = []
+        self.local: list[_World] = []
+        self.accepted: list[_World] = []
+        self.at = At("", "ip", ruleset.facts)
+        self.base: Chain | None = None
+
+    def run(self, hooks: tuple[str, ...]) -> Verdict:
+        start = self.start
+        self.at.local_destination_possible = self.rules.translates(start.family)
+        if hooks[0] not in ("prerouting", "output", "ingress"):
+            start.tracking = "tracked" if start.ctstate not in (STATES["invalid"], STATES["untracked"]) else "none"
+        worlds = [_World(start)]
+        past: list[_World] = []
+        offloaded = start.ctstate in (STATES["established"], STATES["related"]) and "forward" in hooks
+        if offloaded and self.rules.has_flowtable(start.family, (start.iif, start.oif)):
+            note = ("forward", None, "a flow table may carry the connection past this hook", "unknown")
+            past.append(worlds[0].at(start, note, note))
+        for stop in path(self.rules, start, hooks):
+            worlds = self.stop(stop, worlds)
+        return self.judge(worlds + past)
+
+    def stop(self, stop: Stop, worlds: list[_World]) -> list[_World]:
+        """One group of equal priority at one hook: in every order, if the order could matter."""
+        self.at.hook, self.at.layer = stop.hook, stop.layer
+        if stop.routing:
+            return self.route(worlds)
+        orders = itertools.permutations(stop.members) if stop.ordered is False else [stop.members]
+        result: list[_World] = []
+        for order in orders:
+            here = worlds
+            for member in order:
+                here = self.member(stop, member, here)
+            result += here
+        if stop.maybe:
+            result += worlds
+        return _merge(result)
+
+    def member(self, stop: Stop, member: Any, worlds: list[_World]) -> list[_World]:
+        if member is CONNTRACK:
+            return _merge([self.track(world) for world in worlds])
+        if member is NAT:
+            return self.translate(stop, worlds)
+        after = self.base_chain(member, worlds)
+        return after if member.certain else _merge(after + worlds)
+
+    def track(self, world: _World) -> _World:
+        state = world.state
+        if state.tracking != "none" or state.ctstate == STATES["invalid"]:
+            return world
+        kind = "untracked" if state.ctstate == STATES["untracked"] else "tracked"
+        return world.at(state.copy(tracking=kind))
+
+    def translate(self, stop: Stop, worlds: list[_World]) -> list[_World]:
+        """The nat chains see the first packet of a connection only, and the first of them that maps ends it."""
+        done = "nat_dst" if stop.hook in ("prerouting", "output") else "nat_src"
+        result: list[_World] = []
+        for world in worlds:
+            state = world.state
+            if state.tracking != "tracked" or state.ctstate not in (STATES["new"], STATES["related"]):
+                result.append(world)
+                continue
+            if state.ctstate == STATES["related"]:
+                result.append(world)  # an ICMP error has its connection's mapping already
+            here = [world.at(state.copy(**{done: False}))] if state.ctstate == STATES["related"] else [world]
+            result += [one for one in here if getattr(one.state, done)]
+            here = [one for one in here if not getattr(one.state, done)]
+            for chain in stop.nat:
+                after = self.base_chain(chain, here)
+                result += [one for one in after if getattr(one.state, done)]
+                here = [one for one in after if not getattr(one.state, done)]
+            result += here
+        return _merge(result)
+
+    def route(self, worlds: list[_World]) -> list[_World]:
+        """Between prerouting and what follows: where the packet goes now."""
+        result: list[_World] = []
+        for world in worlds:
+            state = world.state
+            local = self.rules.facts.is_local(state.dst, state.family) if state.dst is not UNKNOWN else None
+            if local and state.dst != self.start.dst:
+                self.local.append(world)
+                continue
+            if state.oif is UNKNOWN:
+                device = self.rules.facts.device_for(state.dst, state.family)
+                if isinstance(device, str) and device:
+                    world = world.at(state.copy(oif=device))
+            result.append(world)
+        return _merge(result)
+
+    def base_chain(self, chain: Chain, worlds: list[_World]) -> list[_World]:
+        if not worlds:
+            return []
+        self.accepted, outer, self.base = [], self.accepted, chain
+        for world in self.chain(chain, worlds, 0):
+            action = "drop" if chain.policy == "drop" else "accept"
+            note = (self.at.hook, chain, None, action)
+            if action == "drop":
+                self.dropped.append(world.at(world.state, note))
+            else:
+                self.accepted.append(world.at(world.state, note) if chain.rules else world)
+        result, self.accepted = self.accepted, outer
+        return _merge(result)
+
+    def chain(self, chain: Chain, worlds: list[_World], depth: int) -> list[_World]:
+        """The worlds that leave a chain without an end, to go on at its caller."""
+        returned: list[_World] = []
+        for rule in chain.rules:
+            following: list[_World] = []
+            for world in worlds:
+                self.rule(chain, rule, world, following, returned, depth)
+            worlds = _merge(following) if len(following) > 1 else following
+            if not worlds:
+                break
+        return _merge(worlds + returned)
+
+    def rule(
+        self, chain: Chain, rule: Rule, world: _World, following: list[_World], returned: list[_World], depth: int
+    ) -> None:
+        pending = [(0, world)]
+        steps, at = rule.steps, self.at
+        while pending:
+            index, here = pending.pop()
+            while True:
+                if index == len(steps):
+                    following.append(here)
+                    break
+                kind, function = steps[index]
+                index += 1
+                if kind == MATCH:
+                    answer = function(here.state, at)
+                    if answer is True:
+                        continue
+                    if answer is False:
+                        following.append(here)
+                        break
+                    note = (at.hook, chain, rule, "unknown")
+                    if not _decides(steps, index):
+                        following.append(here)
+                        break
+                    following.append(here.at(here.state, None, note))
+                    here = here.at(here.state, note, note)
+                    continue
+                alternatives = function(here.state, at)
+                doubt = (at.hook, chain, rule, "unknown") if len(alternatives) > 1 else None
+                for action, target, state in alternatives:
+                    after = here.at(state, None, doubt)
+                    if action == "next":
+                        if state is not here.state:
+                            after = here.at(state, (at.hook, chain, rule, "set"), doubt)
+                        pending.append((index, after))
+                    elif action == "break":
+                        following.append(after)
+                    else:
+                        self.act(action, target, after, chain, rule, following, returned, depth)
+                break
+
+    def act(
+        self, action: str, target: str | None, world: _World, chain: Chain, rule: Rule,
+        following: list[_World], returned: list[_World], depth: int,
+    ) -> None:  # fmt: skip
+        note = (self.at.hook, chain, rule, f"{action} {target}" if target else action)
+        world = world.at(world.state, note)
+        if action == "drop":
+            self.dropped.append(world)
+        elif action == "accept":
+            self.accepted.append(world)
+        elif action == "local":
+            self.local.append(world)
+        elif action == "return":
+            returned.append(world)
+        else:
+            entered = chain.table.chains.get(str(target))
+            if entered is None or depth >= _MOST_DEPTH:
+                doubt = (self.at.hook, chain, rule, "unknown")
+                self.dropped.append(world.at(world.state, None, doubt))
+                following.append(world.at(world.state, None, doubt))
+                return
+            left = self.chain(entered, [world], depth + 1)
+            (returned if action == "goto" else following).extend(left)
+
+    def judge(self, worlds: list[_World]) -> Verdict:
+        missing = self.rules.missing.get(self.start.family, ())
+        ends = [name for name, found in (("accept", worlds), ("drop", self.dropped), ("local", self.local)) if found]
+        if ends == ["drop"]:
+            return _verdict("drop", "drop", "drop", self.dropped[0])
+        if ends == ["accept"] and not missing:
+            return _verdict("accept", "accept", "accept", worlds[0])
+        if ends == ["local"]:
+            return _undetermined(self.local[0], Place(action="the packet is delivered to the host itself"))
+        if ends == ["accept"]:
+            reason = f"{', '.join(missing)} of the evidence was not looked at; a drop there would be final"
+            return _undetermined(worlds[0], Place(action=reason))
+        first = next((one for one in self.dropped + self.local if one.doubt), (self.dropped + self.local)[0])
+        upper = "accept" if worlds else "drop"
+        return Verdict("undetermined", "drop", upper, place(first.doubt) if first.doubt else None, _trail(first))
+
+
+def _decides(steps: Sequence[Any], index: int) -> bool:
+    """Whether a rule does anything from a step on: what only logs and counts need not be known."""
+    return any(kind == ACT for kind, _function in steps[index:])
+
+
+def _merge(worlds: list[_World]) -> list[_World]:
+    """Worlds in different states; all in one, saying less, where there are too many."""
+    if len(worlds) < 2:
+        return worlds
+    found: dict[Any, _World] = {}
+    for world in worlds:
+        found.setdefault(world.state.key(), world)
+    if len(found) <= _MOST_WORLDS:
+        return list(found.values())
+    first, *rest = found.values()
+    state = first.state
+    for world in rest:
+        state = state.join(world.state)
+    return [_World(state, first.doubt, first.trail)]
+
+
+def _undetermined(world: _World, by: Place) -> Verdict:
+    return Verdict("undetermined", "drop", "accept", by, _trail(world))
+
+
+def _verdict(verdict: str, lower: str, upper: str, world: _World) -> Verdict:
+    trail = _trail(world)
+    by: Place | None = trail[-1] if trail else None
+    if verdict == "accept":
+        decided = [one for one in trail if one.action == "accept" and one.chain]
+        in_forward = [one for one in decided if one.hook in ("forward", "input", "output")]
+        by = (in_forward or decided or [None])[-1]  # type: ignore[list-item]
+    return Verdict(verdict, lower, upper, by, trail)
+
+
+def _trail(world: _World) -> list[Place]:
+    notes = []
+    link = world.trail
+    while link:
+        notes.append(link[0])
+        link = link[1]
+    return [place(note) for note in reversed(notes)]
