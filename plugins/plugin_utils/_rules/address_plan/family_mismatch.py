@@ -1,0 +1,65 @@
+# Copyright (c) podnet.kubeadm contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Pod ranges and service ranges are not of the same families.
+
+## What it means
+A cluster is IPv4, IPv6 or both, and both kinds of range have to say the same: one of each family at most. A service
+address of a family that pods do not have leads nowhere.
+
+## How it looks
+kubeadm accepts some of it (`expected one (IPv4 or IPv6) CIDR or two CIDRs from each family for dual-stack networking`
+where two are of one family); services of the lonely family have no endpoints.
+
+## What looks like it but is not
+- The same families in another order: see `family-order`.
+- Nodes of a running cluster that lack a family: see `live-cidr-change`.
+
+## Mend
+Give a range of every family to both `cluster_pod_cidr` and `cluster_service_cidr`.
+
+## Prevent
+The defaults are both IPv4; a dual-stack cluster names two of each.
+
+## Sources
+- kubernetes documentation, "Dual-stack support with kubeadm"
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..._finding import Found
+from ..._plan import AddressPlan
+from ..._registry import Rule
+from ..._view import View
+
+RULE = Rule(
+    title="Pod and service ranges are of different families",
+    severity="error",
+    needs=("intent.pod_cidr",),
+    remedy="Give one range of each family to both cluster_pod_cidr and cluster_service_cidr.",
+    explains=("cluster-dns-outside",),
+    rank=15,
+)
+
+
+def check_intent(view: View) -> Iterator[Found]:
+    yield from _compare(view.plan)
+
+
+def check_cluster(view: View) -> Iterator[Found]:
+    yield from _compare(view.running_plan)
+
+
+def _compare(plan: AddressPlan) -> Iterator[Found]:
+    pod = [one.version for one in plan.pod]
+    service = [one.version for one in plan.service]
+    compared = {"pod": [str(one) for one in plan.pod], "service": [str(one) for one in plan.service]}
+    for name, versions in (("pod", pod), ("service", service)):
+        if len(set(versions)) < len(versions):
+            yield Found(f"two {name} ranges are of one family", compared)
+    if set(pod) != set(service):
+        names = [" and ".join(f"IPv{version}" for version in sorted(set(versions))) for versions in (pod, service)]
+        yield Found(f"pods are {names[0]} and services are {names[1]}", compared)
