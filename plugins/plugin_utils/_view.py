@@ -12,6 +12,7 @@ from typing import Any
 
 from ._evidence._bundle import Hosts, load
 from ._evidence._cluster import Cluster
+from ._evidence._endpoint import server_host
 from ._evidence._host import Host
 from ._evidence._intent import Intent
 from ._evidence._kube import KubeNode
@@ -91,6 +92,15 @@ class View:
             found = []
         return found or getattr(self.intent, f"{kind}_networks")()
 
+    @cached_property
+    def endpoint(self) -> str:
+        """The host of the running cluster's controlPlaneEndpoint, else of the intent's; "" where there is none."""
+        if self.cluster.has("kubeadm_config"):
+            return server_host(self.cluster.kubeadm_config.text("controlPlaneEndpoint"))
+        if self.intent.has("control_plane_endpoint"):
+            return server_host(self.intent.control_plane_endpoint)
+        return ""
+
     def kube_node(self, host: Host) -> KubeNode | None:
         """The Node object of a host: by the kubelet's name for it, the inventory's, or its address; None where the
         cluster has none. Raises `Missing` where nodes were not looked at."""
@@ -98,6 +108,22 @@ class View:
         found = by_name.get(host.node_name) or by_name.get(host.name)
         if found is None and host.has("inventory_address"):
             found = self._node_by_address.get(host.inventory_address)
+        return found
+
+    def place(self, node_name: str) -> str:
+        """The inventory's name of the host that a Node object is of, or the Node's own name: exactly, else by the
+        first label where only one of the two is fully qualified."""
+        if node_name in self.nodes:
+            return node_name
+        short = node_name.partition(".")[0]
+        names = self._names_by_label.get(short, [])
+        return names[0] if len(names) == 1 and (short == node_name or names[0] == short) else node_name
+
+    @cached_property
+    def _names_by_label(self) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        for name in self.nodes:
+            found.setdefault(name.partition(".")[0], []).append(name)
         return found
 
     @cached_property

@@ -12,7 +12,7 @@ from typing import Any
 from .._finding import Malformed, Missing
 from ._flannel import FlannelConfig, NetConf
 from ._item import Item
-from ._kube import DaemonSet, KubeNode, Object, Pod, daemonsets, nodes, objects, pods
+from ._kube import DaemonSet, KubeNode, Object, Pod, daemonsets, nodes, objects, pods, runs_flannel
 from ._kubeadm import ClusterConfiguration, cluster_configuration
 from ._net import Network, networks
 from ._part import Key, Part, item, items, text_map, texts
@@ -76,16 +76,34 @@ class Cluster(Part):
 
     @cached_property
     def flannel_pods(self) -> list[Pod]:
-        """The pods of flannel's DaemonSets."""
-        owners = {(one.namespace, one.name) for one in self.flannel_daemonsets}
+        """The pods that run flanneld, whoever made them."""
+        return [pod for pod in self.pods if runs_flannel(pod.items("spec", "containers"))]
+
+    @cached_property
+    def flannel_pods_by_node(self) -> dict[str, list[Pod]]:
+        found: dict[str, list[Pod]] = {}
+        for pod in self.flannel_pods:
+            found.setdefault(pod.node_name, []).append(pod)
+        return found
+
+    @cached_property
+    def network_pods(self) -> list[Pod]:
+        """Pods that the network of every other one depends on: flannel's, kube-proxy, CoreDNS, the control plane."""
         return [
             pod
             for pod in self.pods
-            if any(
-                owner.text("kind") == "DaemonSet" and (pod.namespace, owner.text("name")) in owners
-                for owner in pod.items("metadata", "ownerReferences")
+            if runs_flannel(pod.items("spec", "containers"))
+            or (
+                pod.namespace == "kube-system"
+                and (
+                    pod.labels.get("tier") == "control-plane" or pod.labels.get("k8s-app") in ("kube-proxy", "kube-dns")
+                )
             )
         ]
+
+    def flannel_runs_on(self, node_name: str) -> bool:
+        """Whether a ready flannel pod is on the node; raises `Missing` where pods were not looked at."""
+        return any(pod.ready for pod in self.flannel_pods_by_node.get(node_name, []))
 
     @property
     def net_conf(self) -> NetConf:

@@ -159,15 +159,19 @@ class DaemonSet(Object):
 
     @property
     def is_flannel(self) -> bool:
-        """Whether a container of it runs flanneld: by its command, or by the image's name where there is none."""
-        for one in self.pod_spec.items("containers"):
-            command = one.texts("command") + one.texts("args")
-            if any(word.rpartition("/")[2] == "flanneld" for word in command):
-                return True
-            image = one.text("image").rpartition("/")[2].partition(":")[0].partition("@")[0]
-            if image in ("flannel", "mirrored-flannel", "mirrored-flannelcni-flannel"):
-                return True
-        return False
+        return runs_flannel(self.pod_spec.items("containers"))
+
+
+def runs_flannel(containers: list[Item]) -> bool:
+    """Whether one of the containers runs flanneld: by its command, or by the image's name where there is none."""
+    for one in containers:
+        command = one.texts("command") + one.texts("args")
+        if any(word.rpartition("/")[2] == "flanneld" for word in command):
+            return True
+        image = one.text("image").rpartition("/")[2].partition(":")[0].partition("@")[0]
+        if image in ("flannel", "mirrored-flannel", "mirrored-flannelcni-flannel"):
+            return True
+    return False
 
 
 def nodes(raw: Any) -> list[KubeNode]:

@@ -12,10 +12,12 @@ from ansible_collections.podnet.kubeadm.plugins.plugin_utils._order import _reac
 from ansible_collections.podnet.kubeadm.plugins.plugin_utils._registry import load_rules
 
 RULES = load_rules()
+TOLD = "How it is told"
 SECTIONS = [
     "What it means",
     "How it looks",
     "What looks like it but is not",
+    TOLD,
     "Mend",
     "Prevent",
     "Sources",
@@ -25,7 +27,8 @@ SECTIONS = [
 @pytest.mark.parametrize("code", RULES)
 def test_a_rule_has_its_page(code):
     page = RULES[code].page
-    assert re.findall(r"^## (.*)$", page, re.MULTILINE) == SECTIONS
+    headings = re.findall(r"^## (.*)$", page, re.MULTILINE)
+    assert headings == SECTIONS or headings == [one for one in SECTIONS if one != TOLD]
     assert page.splitlines()[0].endswith(".")
 
 

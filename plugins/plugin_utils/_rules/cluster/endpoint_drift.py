@@ -1,0 +1,119 @@
+# Copyright (c) podnet.kubeadm contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""A kubeconfig, a control plane or etcd holds another address than it should.
+
+## What it means
+The endpoint was introduced or changed after nodes had joined, or a host got another address: files keep the former one.
+All is well as long as that address answers; when that one machine goes, every node that names it goes with it.
+
+## How it looks
+Nothing, until the first control plane is replaced. Or, after a host's address changed: the API server or etcd does not
+start, `cannot assign requested address`.
+
+## What looks like it but is not
+- A control plane's files that name its own address (controller-manager.conf, scheduler.conf, since 1.35 kubelet.conf).
+- 127.0.0.1 with a local proxy on every node.
+- No endpoint configured: every file names the first control plane. That is what kubeadm does then.
+
+## How it is told
+The server in kubelet.conf and admin.conf of every host against the cluster's endpoint; advertise and peer addresses in
+static pod files against the addresses of their host.
+
+## Mend
+`kubectl config set-cluster` in the files named, or podnet.kubeadm.kubeconfig; a control plane with another address is
+joined again under a new one.
+
+## Prevent
+`cluster_control_plane_endpoint` from the first day: a name or a virtual address.
+
+## Sources
+- kubeadm issues 1955, 2219; kubeadm documentation, "Considerations about apiserver-advertise-address"
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ..._evidence._endpoint import LOOPBACK, server_host
+from ..._evidence._host import Host
+from ..._evidence._kube import Pod
+from ..._finding import Found
+from ..._registry import Rule
+from ..._view import View
+
+RULE = Rule(
+    title="A file holds another address than the cluster's endpoint or its host's own",
+    severity="warning",
+    needs=("nodes.kubeconfig_servers", "nodes.ip_address", "cluster.kubeadm_config"),
+    remedy="Run podnet.kubeadm.kubeconfig, which writes the cluster's endpoint into every kubeconfig file.",
+    rank=40,
+)
+
+FILES = ("/etc/kubernetes/kubelet.conf", "/etc/kubernetes/admin.conf", "/etc/kubernetes/super-admin.conf")
+FLAGS = {
+    "kube-apiserver.yaml": ("advertise-address",),
+    "etcd.yaml": ("initial-advertise-peer-urls", "advertise-client-urls"),
+}
+"""Static pod files and those of their flags that hold an address of their host."""
+
+
+@dataclass(frozen=True)
+class Fact:
+    """Of one host: the server in each kubeconfig file, and its own addresses."""
+
+    servers: dict[str, str]
+    addresses: frozenset[str]
+    control_plane: bool
+
+
+def check_node(node: Host, view: View) -> Iterator[Found]:
+    """Addresses in a control plane's static pods that the host does not have."""
+    files = view.cluster.manifests.get(node.name, {}) if view.cluster.has("manifests") else {}
+    own = {str(one.ip) for _link, one in node.addresses()} if files else set()
+    for file, names in FLAGS.items():
+        flags = Pod(files[file].raw).command_flags if file in files else {}
+        for name in names:
+            hosts = [server_host(part) for part in flags.get(name, "").split(",") if part]
+            foreign = [host for host in hosts if host and host not in own and host not in LOOPBACK and _literal(host)]
+            if foreign:
+                yield Found(
+                    f"--{name} in {file} names {', '.join(foreign)}, which is no address of the host",
+                    {f"--{name}": flags[name], "addresses": sorted(own)},
+                    severity="error",
+                    remedy="Give the host its address back, or join it again as a new control plane under the new one.",
+                )
+
+
+def _literal(host: str) -> bool:
+    return host.replace(".", "").isdigit() or ":" in host
+
+
+def collect(node: Host, view: View) -> Fact | None:
+    servers = {file: server_host(url) for file, url in node.kubeconfig_servers.items() if file in FILES}
+    own = frozenset(str(one.ip) for _link, one in node.addresses()) if node.has("ip_address") else frozenset()
+    return Fact(servers, own, "control_plane" in node.roles if node.has("roles") else bool(set(servers) - {FILES[0]}))
+
+
+def check_nodes(facts: dict[str, Fact], view: View) -> Iterator[Found]:
+    endpoint = view.endpoint
+    masters = {address for fact in facts.values() if fact.control_plane for address in fact.addresses}
+    right = {endpoint, *LOOPBACK} if endpoint else masters | {*LOOPBACK}
+    if not endpoint and not masters:
+        return
+    drifted: dict[str, dict[str, list[str]]] = {}
+    for name, fact in facts.items():
+        for file, server in fact.servers.items():
+            if server and server not in right:
+                drifted.setdefault(server, {}).setdefault(name, []).append(file)
+    for server, files in drifted.items():
+        if all(server in facts[name].addresses for name in files):
+            continue  # a control plane that talks to itself
+        yield Found(
+            f"kubeconfig files name {server} instead of the cluster's endpoint{' ' + endpoint if endpoint else ''}",
+            {"files": files, "endpoint": endpoint or sorted(masters)},
+            where=tuple(files),
+            severity="warning" if server in masters else "error",
+        )

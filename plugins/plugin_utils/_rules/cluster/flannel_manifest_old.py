@@ -1,0 +1,145 @@
+# Copyright (c) podnet.kubeadm contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""A flannel manifest that does not fit its Kubernetes or its image.
+
+## What it means
+Manifests age: API versions are removed (DaemonSet in extensions/v1beta1, PodSecurityPolicy, RBAC v1beta1), newer
+images need rights that older manifests do not give (`get nodes`), Pod Security refuses flannel where its namespace is
+not labelled privileged, and the init command changed with v0.28.6 (`install-conf`), which older images do not have.
+
+## How it looks
+`no matches for kind "DaemonSet" in version "extensions/v1beta1"` when it is applied; `violates PodSecurity` in the
+DaemonSet's events and no pod at all; `exec: "/opt/bin/install-conf": no such file or directory` in
+Init:CrashLoopBackOff.
+
+## What looks like it but is not
+- Flannel in kube-system instead of kube-flannel, or installed by Helm: fine by itself.
+- A namespace without any Pod Security label: kubeadm's default lets everything in.
+- `cp` as init command with any image: older and newer ones have it.
+- An older flannel that runs: see `version-unsupported`.
+
+## How it is told
+API versions of the manifest against the Kubernetes version; namespace labels and FailedCreate events; the init
+command against the image's version.
+
+## Mend
+Use the manifest of a release, never of the master branch; podnet.kubeadm.site renders one that fits.
+
+## Prevent
+`flannel_version` chooses manifest and images together.
+
+## Sources
+- flannel issues 1225, 2469, 1735; PR 2466; lima-vm/lima 1034; kubespray 9365; kubernetes deprecation guide
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..._evidence._item import Item
+from ..._evidence._kube import DaemonSet
+from ..._evidence._versions import Version, image_version, version
+from ..._finding import Found, Missing
+from ..._registry import Rule
+from ..._view import View
+
+RULE = Rule(
+    title="Flannel's manifest does not fit Kubernetes or its image",
+    severity="error",
+    needs=("cluster.daemonsets",),
+    remedy="Run podnet.kubeadm.site: it applies the manifest that belongs to flannel_version.",
+    repair="flannel:main",
+    explains=("flannel-rbac", "flannel-link-missing", "flannel-rules-missing", "route-missing"),
+    rank=25,
+)
+
+REMOVED = {
+    ("extensions/v1beta1", "DaemonSet"): Version(1, 16),
+    ("apps/v1beta2", "DaemonSet"): Version(1, 16),
+    ("extensions/v1beta1", "PodSecurityPolicy"): Version(1, 16),
+    ("policy/v1beta1", "PodSecurityPolicy"): Version(1, 25),
+    ("rbac.authorization.k8s.io/v1alpha1", "ClusterRole"): Version(1, 22),
+    ("rbac.authorization.k8s.io/v1alpha1", "ClusterRoleBinding"): Version(1, 22),
+    ("rbac.authorization.k8s.io/v1beta1", "ClusterRole"): Version(1, 22),
+    ("rbac.authorization.k8s.io/v1beta1", "ClusterRoleBinding"): Version(1, 22),
+}
+"""API version and kind, and the Kubernetes version that no longer serves it (deprecation guide)."""
+
+INSTALL_CONF = Version(0, 28, 6)
+"""The first flannel image with /opt/bin/install-conf (PR 2466)."""
+
+REFUSING = ("baseline", "restricted")
+
+
+def check_intent(view: View) -> Iterator[Found]:
+    if not view.intent.has("manifest"):
+        return
+    server = version(view.intent.kubernetes_version) if view.intent.has("kubernetes_version") else None
+    removed = []
+    for document in view.intent.manifest:
+        key = (document.text("apiVersion"), document.text("kind"))
+        since = REMOVED.get(key)
+        if since and (server is None or server >= since):
+            removed.append(f"{key[1]} in {key[0]} (removed in {since.series})")
+    if removed:
+        yield Found(
+            "the flannel manifest uses API versions that Kubernetes no longer serves: " + ", ".join(removed),
+            {"manifest": removed, "kubernetes_version": str(server or "")},
+        )
+    for document in view.intent.manifest:
+        if document.text("kind") == "DaemonSet":
+            yield from _init_command(DaemonSet(document.raw))
+
+
+def check_cluster(view: View) -> Iterator[Found]:
+    for daemonset in view.cluster.flannel_daemonsets:
+        yield from _init_command(daemonset)
+        yield from _pod_security(view, daemonset)
+
+
+def _init_command(daemonset: DaemonSet) -> Iterator[Found]:
+    for one in daemonset.pod_spec.items("initContainers"):
+        image = image_version(one.text("image"))
+        if "/opt/bin/install-conf" in one.texts("command") and image and image < INSTALL_CONF:
+            yield Found(
+                f"the manifest calls /opt/bin/install-conf, which flannel's image has since {INSTALL_CONF} only",
+                {"image": one.text("image"), "command": one.texts("command")},
+            )
+
+
+def _pod_security(view: View, daemonset: DaemonSet) -> Iterator[Found]:
+    status = daemonset.item("status")
+    wanted, current = status.number("desiredNumberScheduled") or 0, status.number("currentNumberScheduled") or 0
+    if not wanted or current >= wanted:
+        return
+    enforced = _enforced(view, daemonset.namespace)
+    refused = [text for text in _refusals(view, daemonset) if "violates PodSecurity" in text]
+    if enforced in REFUSING or refused:
+        yield Found(
+            "Pod Security keeps flannel's pods out of their namespace, which is not labelled privileged",
+            {"namespace": daemonset.namespace, "enforce": enforced or "not set", "events": refused[:1]},
+        )
+
+
+def _enforced(view: View, namespace: str) -> str:
+    if not view.cluster.has("namespaces"):
+        return ""
+    found = [one for one in view.cluster.namespaces if one.name == namespace]
+    return found[0].labels.get("pod-security.kubernetes.io/enforce", "") if found else ""
+
+
+def _refusals(view: View, daemonset: DaemonSet) -> list[str]:
+    def of_it(event: Item) -> bool:
+        about = event.item("involvedObject")
+        return (about.text("kind"), about.text("namespace"), about.text("name")) == (
+            "DaemonSet",
+            daemonset.namespace,
+            daemonset.name,
+        )
+
+    try:
+        return [event.text("message") for event in view.cluster.events if of_it(event)]
+    except Missing:
+        return []

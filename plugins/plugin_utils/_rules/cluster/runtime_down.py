@@ -1,0 +1,74 @@
+# Copyright (c) podnet.kubeadm contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The container runtime of a member does not run.
+
+## What it means
+containerd or CRI-O is stopped. Running containers and their traffic go on; no pod starts or ends, and the node becomes
+NotReady within seconds.
+
+## How it looks
+`container runtime is down`; the kubelet logs `Container runtime sanity check failed` and `connect: no such file or
+directory` for the socket, and stays active.
+
+## What looks like it but is not
+- The runtime runs and its CRI plugin is disabled: see `cri-disabled`.
+- Docker is stopped on a node that uses containerd; another runtime's unit that is not there.
+- A runtime that is not installed yet on a host before the cluster is built.
+
+## How it is told
+The unit of the runtime that the kubelet uses; without evidence of the host, the Node's Ready condition.
+
+## Mend
+`journalctl -u containerd -n 50` says why; then `systemctl enable --now containerd`.
+
+## Prevent
+Units enabled, configuration checked before it is put in place: the role containerd does both.
+
+## Sources
+- tried: NotReady 10 to 41 s after the stop, Ready 9 s after the start, no pod lost
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..._evidence._host import Host
+from ..._finding import Found
+from ..._registry import Rule
+from ..._view import View
+
+RULE = Rule(
+    title="The container runtime of a member does not run",
+    severity="error",
+    needs=("nodes.units", "nodes.runtime", "cluster.nodes"),
+    remedy="Run journalctl -u containerd -n 50 on the host; systemctl enable --now containerd once it is mended.",
+    repair="containerd:main",
+    explains=("kubelet-down", "service-path-broken"),
+    rank=40,
+)
+
+UNITS = {"containerd": "containerd", "cri-o": "crio", "crio": "crio", "docker": "docker", "cri-dockerd": "docker"}
+"""Runtime as the evidence names it, and its systemd unit."""
+DOWN = "container runtime is down"
+
+
+def check_node(node: Host, view: View) -> Iterator[Found]:
+    name = node.runtime.text("name")
+    unit = node.unit(UNITS.get(name, name))
+    state = unit.text("active")
+    if unit.text("enabled") in ("", "not-found") or state not in ("inactive", "failed", "activating", "deactivating"):
+        return
+    yield Found(f"{name} does not run", {"unit": state})
+
+
+def check_cluster(view: View) -> Iterator[Found]:
+    """Nodes of which there is no evidence from the host."""
+    said = {
+        view.place(node.name): message
+        for node in view.cluster.nodes
+        if DOWN in (message := node.condition("Ready").text("message")) and view.place(node.name) not in view.nodes
+    }
+    if said:
+        yield Found("the container runtime is down", {"Ready": sorted(set(said.values()))[:3]}, where=tuple(said))

@@ -1,0 +1,58 @@
+# Copyright (c) podnet.kubeadm contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+from rules import findings, healthy
+
+KUBELET = "/etc/kubernetes/kubelet.conf"
+
+
+def with_endpoint(endpoint: str) -> dict:
+    """An endpoint that was introduced later: every file names the first control plane."""
+    bundle = healthy()
+    text = bundle["cluster"]["kubeadm_config"]
+    line = f"controlPlaneEndpoint: {endpoint}\n" if endpoint else ""
+    bundle["cluster"]["kubeadm_config"] = text.replace("controlPlaneEndpoint: 192.168.10.11:6443\n", line)
+    return bundle
+
+
+def test_files_that_still_name_the_first_control_plane():
+    (found,) = findings("endpoint-drift", with_endpoint("k8s.example.com:6443"))
+    assert (found.severity, found.where) == ("warning", ["node1", "node2", "node3"])
+
+
+def test_without_an_endpoint_the_first_control_plane_is_right():
+    assert findings("endpoint-drift", with_endpoint("")) == []
+
+
+def test_an_address_that_is_nobodys_is_an_error():
+    bundle = healthy()
+    bundle["nodes"]["node3"]["kubeconfig_servers"][KUBELET] = "https://192.168.10.99:6443"
+    (found,) = findings("endpoint-drift", bundle)
+    assert (found.severity, found.where) == ("error", ["node3"])
+
+
+def test_a_control_planes_kubelet_may_talk_to_its_own_api_server():
+    bundle = with_endpoint("k8s.example.com:6443")
+    for name in ("node2", "node3"):
+        bundle["nodes"][name]["kubeconfig_servers"][KUBELET] = "https://k8s.example.com:6443"
+    bundle["nodes"]["node1"]["kubeconfig_servers"]["/etc/kubernetes/admin.conf"] = "https://k8s.example.com:6443"
+    assert findings("endpoint-drift", bundle) == []
+
+
+def test_a_local_proxy_on_every_node():
+    bundle = with_endpoint("k8s.example.com:6443")
+    for node in bundle["nodes"].values():
+        node["kubeconfig_servers"] = {KUBELET: "https://localhost:6443"}
+    assert findings("endpoint-drift", bundle) == []
+
+
+def test_a_host_whose_address_changed():
+    bundle = healthy()
+    files = bundle["cluster"]["manifests"]["node1"]
+    files["etcd.yaml"] = files["etcd.yaml"].replace("192.168.10.11:2380", "192.168.10.77:2380")
+    (found,) = findings("endpoint-drift", bundle)
+    assert (found.severity, found.where) == ("error", ["node1"])
+    assert "--initial-advertise-peer-urls" in found.summary
