@@ -85,6 +85,12 @@ class View:
         except Missing:
             return []
 
+    @cached_property
+    def node_ranges(self) -> frozenset[Network]:
+        """The pod ranges of all nodes; empty where nodes were not looked at."""
+        nodes = self.cluster.nodes if self.cluster.has("nodes") else []
+        return frozenset(one for node in nodes for one in node.pod_networks)
+
     def _ranges(self, kind: str) -> list[Network]:
         try:
             found: list[Network] = getattr(self.cluster, f"{kind}_networks")()

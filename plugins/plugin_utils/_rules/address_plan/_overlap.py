@@ -1,0 +1,47 @@
+# Copyright (c) podnet.kubeadm contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What the rules on overlaps with a host's networks share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..._evidence._host import Host
+from ..._evidence._net import Network
+from ..._evidence._networks import HostNetwork, host_networks, meeting
+from ..._finding import Found, Missing
+from ..._view import View
+
+
+def cluster_ranges(view: View) -> dict[str, list[Network]]:
+    """The pod and the service ranges; raises `Missing` where the pod ranges are not known."""
+    pod = view.pod_networks
+    try:
+        return {"pod": pod, "service": view.service_networks}
+    except Missing:
+        return {"pod": pod}
+
+
+def foreign(node: Host, view: View) -> list[HostNetwork]:
+    """The host's networks without those that are the cluster's own."""
+    return list(host_networks(node, view.node_ranges))
+
+
+def compare(node: Host, view: View, owner: str, whose: str) -> Iterator[Found]:
+    """One error for what the ranges really meet, else one warning for wider routes that the cluster's cut into."""
+    met = [one for one in meeting(cluster_ranges(view), foreign(node, view)) if one[2].owner == owner]
+    wide = [one for one in met if not one[2].on_link and one[2].network.prefixlen < one[1].prefixlen]
+    hard = [one for one in met if one not in wide]
+    if hard:
+        names = " and ".join(dict.fromkeys(f"the {name} range {cidr}" for name, cidr, _ in hard))
+        yield Found(f"{names} meets {whose}", {"ranges": names, "host has": _texts(hard)})
+    elif wide:
+        names = " and ".join(dict.fromkeys(f"the {name} range {cidr}" for name, cidr, _ in wide))
+        text = f"{names} cuts into a wider route of {whose}"
+        yield Found(text, {"ranges": names, "host has": _texts(wide)}, severity="warning")
+
+
+def _texts(met: list[tuple[str, Network, HostNetwork]]) -> list[str]:
+    return list(dict.fromkeys(one.text for _, _, one in met))[:5]
