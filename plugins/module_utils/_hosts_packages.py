@@ -65,12 +65,14 @@ class PackagesError(Exception):
 
 @dataclasses.dataclass(frozen=True)
 class Wanted:
-    """A package as it shall be. ``version`` is a version or its leading parts, empty takes any."""
+    """A package as it shall be. ``version`` is a version or its leading parts, empty takes any; ``locked_by`` is a file
+    whose presence forbids a change of what is installed."""
 
     name: str
     version: str = ""
     hold: bool = False
     replaces: tuple[str, ...] = ()
+    locked_by: str = ""
 
 
 @dataclasses.dataclass(frozen=True)

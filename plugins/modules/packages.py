@@ -57,13 +57,13 @@ options:
         type: list
         elements: str
         default: []
-  other_version:
-    description:
-      - What to do where a package is installed in another version than the wanted one.
-      - V(change) installs the wanted version, be it newer or older. V(refuse) fails and says which.
-    type: str
-    choices: [change, refuse]
-    default: change
+      locked_by:
+        description:
+          - A file whose presence forbids to change the package where it, or one that it replaces, is installed. With
+            V(/etc/kubernetes/kubelet.conf) a node that has joined a cluster keeps its version.
+          - Empty for none. Then the wanted version is installed, be it newer or older.
+        type: str
+        default: ""
   lock_timeout:
     description: How many seconds another package manager at work is waited for.
     type: int
@@ -109,6 +109,7 @@ versions:
     kubelet: 1.37.2-1.1
 """
 
+import os
 from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule
@@ -126,6 +127,7 @@ PACKAGE_OPTIONS = {
     "version": {"type": "str", "default": ""},
     "hold": {"type": "bool", "default": False},
     "replaces": {"type": "list", "elements": "str", "default": []},
+    "locked_by": {"type": "str", "default": ""},
 }
 
 
@@ -133,7 +135,7 @@ def joined(options: list[dict[str, Any]]) -> list[Wanted]:
     """The wanted packages, each once: two roles may want the same one, and the one that says more counts."""
     packages: dict[str, Wanted] = {}
     for option in options:
-        wanted = Wanted(option["name"], option["version"], option["hold"], tuple(option["replaces"]))
+        wanted = Wanted(**{**option, "replaces": tuple(option["replaces"])})
         known = packages.get(wanted.name)
         if known and known.version and wanted.version and known.version != wanted.version:
             raise PackagesError(
@@ -155,18 +157,19 @@ def missing(packages: list[Wanted], installed: dict[str, Installed]) -> list[Wan
     ]
 
 
-def refuse_other_versions(packages: list[Wanted], installed: dict[str, Installed]) -> None:
-    others = [
-        f"{package.name} {installed[package.name].version} instead of {package.version}"
-        for package in packages
-        if package.name in installed and not _hosts_packages.matches(package.version, installed[package.name].version)
-    ]
-    replaced = [
-        f"{name} in place of {package.name}" for package in packages for name in package.replaces if name in installed
-    ]
-    if others or replaced:
+def refuse_locked(packages: list[Wanted], installed: dict[str, Installed]) -> None:
+    """Refuses to change what a locking file protects; what is merely missing is installed."""
+    refused = []
+    for package in packages:
+        if not package.locked_by or not os.path.exists(package.locked_by):
+            continue
+        present = installed.get(package.name)
+        if present and not _hosts_packages.matches(package.version, present.version):
+            refused.append(f"{package.name} {present.version} instead of {package.version}")
+        refused += [f"{name} in place of {package.name}" for name in package.replaces if name in installed]
+    if refused:
         raise PackagesError(
-            f"installed: {', '.join(others + replaced)}. A running node's packages are not changed here, as that would "
+            f"installed: {', '.join(refused)}. This host has joined a cluster, and changing its packages here would "
             "interrupt it. Give the version that is installed, or use the playbook that upgrades node by node."
         )
 
@@ -218,8 +221,7 @@ def run(module: AnsibleModule) -> dict[str, Any]:
     names = [package.name for package in packages]
     before = apt.installed([*names, *(name for package in packages for name in package.replaces)])
     lacking = missing(packages, before)
-    if module.params["other_version"] == "refuse":
-        refuse_other_versions(lacking, before)
+    refuse_locked(lacking, before)
     holds = {
         package.name: package.hold
         for package in packages
@@ -262,7 +264,6 @@ def main() -> None:
     module = AnsibleModule(
         argument_spec={
             "packages": {"type": "list", "elements": "dict", "required": True, "options": PACKAGE_OPTIONS},
-            "other_version": {"type": "str", "choices": ["change", "refuse"], "default": "change"},
             "lock_timeout": {"type": "int", "default": 300},
         },
         supports_check_mode=True,

@@ -105,9 +105,11 @@ def test_a_lost_hold_is_set_again_without_apt(run: Any, host: Host) -> None:
 
 def test_another_version_is_changed_or_refused(run: Any, host: Host) -> None:
     host.database["demo"] = ("1.37.1-1.1", "hi ")
-    refused = run(KUBELET, other_version="refuse")
+    refused = run({**KUBELET, "locked_by": __file__}, check=True)
     assert refused["failed"] and "demo 1.37.1-1.1 instead of 1.37.2" in refused["msg"] and not host.ran("apt-get")
-    assert run(KUBELET)["installed"] == {"demo": {"before": "1.37.1-1.1", "after": "1.37.2-1.1"}}
+    assert run({**KUBELET, "locked_by": "/no/such/file"})["installed"] == {
+        "demo": {"before": "1.37.1-1.1", "after": "1.37.2-1.1"}
+    }
     assert host.database["demo"] == ("1.37.2-1.1", "hi ")
     assert "--allow-change-held-packages" in host.ran("apt-get", "install")[0]
 
@@ -118,7 +120,7 @@ def test_what_is_removed_must_be_what_is_replaced(run: Any, host: Host) -> None:
     refused = run(RUNTIME)
     assert refused["failed"] and "would remove docker" in refused["msg"]
     assert not [command for command in host.ran("apt-get", "install") if "--simulate" not in command]
-    assert "oldrt in place of other" in run(RUNTIME, other_version="refuse")["msg"]
+    assert "oldrt in place of other" in run({**RUNTIME, "locked_by": __file__})["msg"]
     host.removes = ["oldrt"]
     assert run(RUNTIME)["changed"]
     assert "--no-remove" not in host.commands[-2]
