@@ -30,11 +30,15 @@ class View:
     it needs and never tests whether it is there, unless it has another way to tell.
     """
 
-    def __init__(self, source: str | dict[str, Any]) -> None:
+    def __init__(self, source: str | dict[str, Any], intent: dict[str, Any] | None = None) -> None:
+        """``source``: a bundle, or the path of a file or folder; ``intent`` replaces what the source says of it.
+
+        Raises ValueError with a sentence where the source is no evidence, OSError where it cannot be read.
+        """
         bundle, hosts = load(source)
         self.bundle = bundle
         self.nodes: Hosts = hosts
-        self.intent = Intent(bundle.get("intent"))
+        self.intent = Intent(bundle.get("intent") if intent is None else intent)
         self.cluster = Cluster(bundle.get("cluster"))
 
     @property

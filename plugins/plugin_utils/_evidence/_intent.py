@@ -15,7 +15,7 @@ from ._flannel import NetConf, manifest_net_conf, net_conf
 from ._item import Item
 from ._kubeadm import ClusterConfiguration, KubeadmFile
 from ._net import Network, cidr_texts, networks
-from ._part import Key, Part, item, text, whole
+from ._part import Key, Part, item, text, text_map, whole
 from ._texts import yaml_documents
 
 
@@ -41,6 +41,7 @@ class Intent(Part):
     pod_network_cidr_flag = Key(text)
     kubeadm_file: Key[KubeadmFile] = Key(KubeadmFile, "kubeadm_config")
     manifest = Key(yaml_documents)
+    unknown_variables = Key(text_map)
     own_net_conf: Key[NetConf] = Key(net_conf, "net_conf")
 
     @cached_property

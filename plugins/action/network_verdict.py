@@ -1,0 +1,154 @@
+# Copyright (c) podnet.kubeadm contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterable
+from typing import Any
+
+from ansible import constants as C
+from ansible.errors import AnsibleActionFail
+from ansible.plugins.action import ActionBase
+from ansible.utils.display import Display
+
+from ..plugin_utils._finding import SEVERITIES
+from ..plugin_utils._judge import Verdict, judge
+from ..plugin_utils._registry import load_rules
+from ..plugin_utils._tell import counts, printable, tell
+from ..plugin_utils._variables import unknown
+from ..plugin_utils._view import View
+
+display = Display()
+
+COLOURS = {"error": C.COLOR_ERROR, "warning": C.COLOR_WARN, "info": C.COLOR_DEBUG, "title": C.COLOR_HIGHLIGHT}
+SHORT = ("code", "severity", "where", "summary")
+"""What a failing task returns of a finding: Ansible prints all that it returns, below what was told already."""
+HOSTS_READ_FOR_NAMES = 50
+"""Hosts whose variables are looked through for misspelt ones: one of each set of groups, at most so many."""
+
+
+class ActionModule(ActionBase):
+    """Judges on the controller, once for all hosts of the play."""
+
+    BYPASS_HOST_LOOP = True
+    TRANSFERS_FILES = False
+    _requires_connection = False
+
+    def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
+        result: dict[str, Any] = super().run(tmp, task_vars)
+        variables = task_vars or {}
+        _, options = self.validate_argument_spec(
+            argument_spec={
+                "intent": {"type": "dict"},
+                "evidence": {"type": "raw"},
+                "node_evidence": {"type": "str"},
+                "cluster_evidence": {"type": "dict"},
+                "stage": {"type": "str", "choices": ["intent", "host", "cluster"]},
+                "fail_on": {"type": "str", "default": "error", "choices": [*SEVERITIES, "never"]},
+                "accept": {"type": "list", "elements": "str", "default": []},
+                "check_variables": {"type": "bool", "default": False},
+                "quiet": {"type": "bool", "default": False},
+            }
+        )
+        unknown_codes = sorted(set(options["accept"]) - set(load_rules()))
+        if unknown_codes:
+            raise AnsibleActionFail(
+                f"accept lists {', '.join(map(repr, unknown_codes))}, which is no code of a finding. "
+                "docs/findings has a page per code."
+            )
+        view = self._view(options, variables)
+        verdict = judge(view, accept=options["accept"])
+        unseen = self._unseen(options, variables, verdict)
+        if not options["quiet"]:
+            self._tell(verdict, view.stage, unseen)
+        result.update(
+            verdict.as_dict(), stage=view.stage, unseen=unseen, counts=counts(verdict.findings), changed=False
+        )
+        if options["fail_on"] != "never":
+            self._fail(result, verdict, options["fail_on"])
+        return result
+
+    def _view(self, options: dict[str, Any], variables: dict[str, Any]) -> View:
+        """The evidence of all options as one view."""
+        evidence = options["evidence"]
+        intent = _plain(options["intent"]) if options["intent"] is not None else None
+        if options["check_variables"]:
+            intent = {**(intent or {}), "unknown_variables": unknown(self._names(variables))}
+        if isinstance(evidence, str):
+            source: Any = self._loader.path_dwim(os.path.expanduser(evidence))
+        else:
+            source = dict(evidence) if evidence else {}
+            source.setdefault("taken_at", time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()))
+        if isinstance(source, dict):
+            if options["node_evidence"]:
+                source["nodes"] = {**(source.get("nodes") or {}), **self._nodes(options["node_evidence"], variables)}
+            if options["cluster_evidence"]:
+                source["cluster"] = options["cluster_evidence"]
+            if options["stage"]:
+                source["stage"] = options["stage"]
+        elif options["node_evidence"] or options["cluster_evidence"] or options["stage"]:
+            raise AnsibleActionFail(
+                "evidence is a saved bundle; node_evidence, cluster_evidence and stage cannot be added to it."
+            )
+        try:
+            return View(source, intent)
+        except (ValueError, OSError) as error:
+            raise AnsibleActionFail(f"The evidence cannot be read: {error}") from error
+
+    def _nodes(self, name: str, variables: dict[str, Any]) -> dict[str, Any]:
+        """What hosts of the play registered under ``name``, by host; those that registered nothing are left out."""
+        found = {}
+        for host in variables.get("ansible_play_hosts_all", []):
+            registered = variables["hostvars"][host].get(name)
+            part = registered.get("evidence") if hasattr(registered, "get") else None
+            if part is not None:
+                found[str(host)] = part
+        return found
+
+    def _unseen(self, options: dict[str, Any], variables: dict[str, Any], verdict: Verdict) -> list[str]:
+        """Hosts of the play of which there is no evidence though it was asked for."""
+        if not options["node_evidence"]:
+            return []
+        return [str(host) for host in variables.get("ansible_play_hosts_all", []) if str(host) not in verdict.hosts]
+
+    def _names(self, variables: dict[str, Any]) -> Iterable[str]:
+        """The names of variables that are set for hosts of the play."""
+        names = set(variables)
+        hostvars, seen = variables.get("hostvars"), set()
+        for host in variables.get("ansible_play_hosts_all", []) if hostvars is not None else []:
+            groups = tuple(sorted(name for name, hosts in variables.get("groups", {}).items() if host in hosts))
+            if groups not in seen and len(seen) < HOSTS_READ_FOR_NAMES:
+                seen.add(groups)
+                names.update(hostvars.raw_get(host) if hasattr(hostvars, "raw_get") else hostvars[host])
+        return names
+
+    def _tell(self, verdict: Verdict, stage: str, unseen: list[str]) -> None:
+        for text, kind in tell(verdict, display.columns or 79, stage, "cluster_accept_findings"):
+            display.display(text, color=COLOURS.get(kind))
+        if unseen:
+            display.display(
+                printable(f"No evidence of {len(unseen)} of the hosts: {', '.join(unseen[:20])}"), C.COLOR_WARN
+            )
+
+    def _fail(self, result: dict[str, Any], verdict: Verdict, fail_on: str) -> None:
+        """Makes the task fail where a finding is at least as severe as ``fail_on``."""
+        severe = SEVERITIES[: SEVERITIES.index(fail_on) + 1]
+        found = [one for one in verdict.findings if any(inner.severity in severe for inner in one.walk())]
+        if found:
+            lines = [f"{one.code} at {', '.join(one.where[:8])}: {one.summary}. {one.remedy}" for one in found]
+            short = [{key: one.as_dict()[key] for key in SHORT} for one in found]
+            result.update(failed=True, msg=printable(" | ".join(lines)), findings=short)
+            for key in ("accepted", "undetermined", "hosts", "unseen"):
+                del result[key]
+
+
+def _plain(value: dict[str, Any]) -> dict[str, Any]:
+    """The intent without what is not set."""
+    return {
+        key: _plain(one) if isinstance(one, dict) else one
+        for key, one in value.items()
+        if one is not None and one != ""
+    }
