@@ -17,6 +17,7 @@ from ._evidence._host import Host
 from ._evidence._intent import Intent
 from ._evidence._kube import KubeNode
 from ._evidence._net import Network
+from ._evidence._said import by_node
 from ._finding import Missing
 from ._plan import AddressPlan, derive, running
 
@@ -135,6 +136,14 @@ class View:
         for name in self.nodes:
             found.setdefault(name.partition(".")[0], []).append(name)
         return found
+
+    @cached_property
+    def said_by_node(self) -> dict[str, list[str]]:
+        """Lines of logs and of fresh warning events by the name of the node they are about."""
+        try:
+            return by_node(self.cluster, self.now)
+        except Missing:
+            return by_node(self.cluster, None)
 
     @cached_property
     def _node_by_address(self) -> dict[str, KubeNode]:

@@ -9,9 +9,11 @@ from __future__ import annotations
 from functools import cached_property
 from typing import Any
 
+from ._cni import CniFile, cni_files
 from ._item import Item, as_list
 from ._net import Interface, Link, Route, links, routes4, routes6
 from ._part import Key, Part, boolean, integer, item, items, number, text, text_map, texts
+from ._saved_rules import Backends, backends
 from ._texts import assignments, kubelet_flags, resolvers, swap_devices, yaml_document
 
 
@@ -65,6 +67,8 @@ class Host(Part):
     link_offload = Key(_offload)
     iptables = Key(item)
     ip6tables = Key(item)
+    saved4: Key[Backends] = Key(backends, "iptables")
+    saved6: Key[Backends] = Key(backends, "ip6tables")
     nft = Key(item)
     firewalld = Key(item)
     ufw = Key(text)
@@ -81,6 +85,7 @@ class Host(Part):
     apparmor_denials = Key(texts)
     cgroup = Key(item)
     cni_config = Key(text_map)
+    cni_files: Key[list[CniFile]] = Key(cni_files, "cni_config")
     cni_bin = Key(texts)
     cni_ipam = Key(_ipam)
     sandboxes = Key(items)
@@ -146,11 +151,13 @@ class Host(Part):
     def node_name(self) -> str:
         """What the kubelet registers as: --hostname-override, else the host's name in lower case, else the
         inventory's name."""
-        if self.has("kubelet_flags") and (override := self._override()):
+        if override := self.hostname_override:
             return override
         return self.hostname.strip().lower() if self.has("hostname") else self.name
 
-    def _override(self) -> str:
+    @property
+    def hostname_override(self) -> str:
+        """The kubelet's --hostname-override, or ""."""
         raw = self.raw.get("kubelet_flags")
         return kubelet_flags(raw).get("hostname-override", "") if isinstance(raw, str) else ""
 

@@ -13,7 +13,7 @@ The kubelet refuses to start while the host swaps, unless its configuration says
 
 ## What looks like it but is not
 - Swap lines in /etc/fstab with swap off now: see `swap-returns`.
-- A kubelet with `failSwapOn: false`: swap is allowed there, nothing is reported.
+- A kubelet with `failSwapOn: false`, in its configuration or by --fail-swap-on=false: swap is allowed there.
 - zram as swap counts as swap.
 
 ## Mend
@@ -30,8 +30,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ..._evidence._asked import kubelet_asked
 from ..._evidence._host import Host
-from ..._finding import Found
+from ..._finding import Found, Missing
 from ..._registry import Rule
 from ..._view import View
 
@@ -42,12 +43,23 @@ RULE = Rule(
     remedy="Set host_swap: off and run podnet.kubeadm.site, or run swapoff -a and take its line out of /etc/fstab.",
     repair="host:main",
     explains=("kubelet-down", "swap-returns"),
+    rank=30,
 )
 
 
 def check_node(node: Host, view: View) -> Iterator[Found]:
-    if not node.swap_devices:
-        return
-    if node.has("kubelet_config") and node.kubelet_config.flag("failSwapOn") is False:
-        return
-    yield Found("swap is on", {"/proc/swaps": node.swap_devices})
+    if node.swap_devices and not may_swap(node, view):
+        yield Found("swap is on", {"/proc/swaps": node.swap_devices})
+
+
+def may_swap(node: Host, view: View) -> bool:
+    """Whether the kubelet is, or will be, told to run with swap."""
+    try:
+        if node.kubelet_flags.get("fail-swap-on") == "false":
+            return True
+    except Missing:
+        pass
+    try:
+        return node.kubelet_config.flag("failSwapOn") is False
+    except Missing:
+        return kubelet_asked(view).flag("failSwapOn") is False

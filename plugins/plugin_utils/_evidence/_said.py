@@ -1,0 +1,72 @@
+# Copyright (c) podnet.kubeadm contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What components said on a node: its pods' logs, events about them, the host's journals."""
+
+from __future__ import annotations
+
+import contextlib
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
+
+from .._finding import Missing
+from ._host import Host
+from ._item import Item
+
+if TYPE_CHECKING:
+    from .._view import View
+    from ._cluster import Cluster
+
+
+_FRESH = timedelta(minutes=15)
+"""Older events tell of what was, not of what is: a healthy start leaves some."""
+
+
+def by_node(cluster: Cluster, now: datetime | None) -> dict[str, list[str]]:
+    """Lines by the name of the node they were said on. What was not looked at says nothing."""
+    found: dict[str, list[str]] = {}
+    places: dict[tuple[str, str], str] = {}
+    with contextlib.suppress(Missing):
+        places = {(pod.namespace, pod.name): pod.node_name for pod in cluster.pods}
+    with contextlib.suppress(Missing):
+        for name, log in cluster.logs.items():
+            parts = name.split("/")
+            if len(parts) > 1 and (place := places.get((parts[0], parts[1]))):
+                found.setdefault(place, []).extend(log.splitlines())
+    with contextlib.suppress(Missing):
+        for event in cluster.events:
+            message = event.text("message")
+            if not message or event.text("type") == "Normal" or _stale(event, now):
+                continue
+            if place := _place(event, places):
+                found.setdefault(place, []).append(message)
+    return found
+
+
+def _stale(event: Item, now: datetime | None) -> bool:
+    last = event.text("lastTimestamp") or event.text("eventTime")
+    try:
+        return now is not None and now - datetime.fromisoformat(last.replace("Z", "+00:00")) > _FRESH
+    except (ValueError, TypeError):
+        return False
+
+
+def _place(event: Item, places: dict[tuple[str, str], str]) -> str:
+    about = event.item("involvedObject")
+    if about.text("kind") == "Node":
+        return about.text("name")
+    return places.get((about.text("namespace"), about.text("name"))) or event.text("source", "host")
+
+
+def said_on(view: View, node: Host) -> list[str]:
+    """Lines said on the host: by the cluster's components there and in the host's journals."""
+    lines: list[str] = []
+    try:
+        found = view.kube_node(node)
+        lines += view.said_by_node.get(found.name if found else node.node_name, [])
+    except Missing:
+        lines += view.said_by_node.get(node.node_name, [])
+    with contextlib.suppress(Missing):
+        lines += [line for text in node.journal.values() for line in text.splitlines()]
+    return lines

@@ -1,0 +1,54 @@
+# Copyright (c) podnet.kubeadm contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+from rules import findings, healthy, undetermined
+
+
+def test_the_runtime_on_cgroupfs_is_an_error_on_a_member():
+    bundle = healthy()
+    bundle["nodes"]["node2"]["runtime"]["systemd_cgroup"] = False
+    (found,) = findings("cgroup-driver-mismatch", bundle)
+    assert (found.severity, found.where) == ("error", ["node2"])
+
+
+def test_before_the_cluster_kubeadms_default_is_what_counts():
+    bundle = healthy("host")
+    bundle["nodes"]["node2"]["runtime"]["systemd_cgroup"] = False
+    (found,) = findings("cgroup-driver-mismatch", bundle)
+    assert found.severity == "warning"
+    bundle["intent"]["kubeadm_config"] = "kind: KubeletConfiguration\ncgroupDriver: cgroupfs\n"
+    (found,) = findings("cgroup-driver-mismatch", bundle)
+    assert found.where == ["node1", "node3"]
+
+
+def test_both_on_cgroupfs_agree():
+    bundle = healthy()
+    node = bundle["nodes"]["node2"]
+    node["runtime"]["systemd_cgroup"] = False
+    node["kubelet_config"] = node["kubelet_config"].replace("cgroupDriver: systemd", "cgroupDriver: cgroupfs")
+    assert findings("cgroup-driver-mismatch", bundle) == []
+
+
+def handlers(default):
+    bundle = healthy()
+    runtime = bundle["nodes"]["node2"]["runtime"]
+    runtime["handlers"] = {"runc": {"systemd_cgroup": True}, "nvidia": {"systemd_cgroup": False}}
+    runtime["default_handler"] = default
+    return bundle
+
+
+def test_the_default_handler_decides():
+    (found,) = findings("cgroup-driver-mismatch", handlers("nvidia"))
+    assert found.severity == "error"
+    (found,) = findings("cgroup-driver-mismatch", handlers("runc"))
+    assert found.severity == "warning" and "nvidia" in found.summary
+
+
+def test_without_the_key_it_is_undetermined():
+    bundle = healthy()
+    del bundle["nodes"]["node1"]["runtime"]
+    del bundle["nodes"]["node2"]["runtime"]["systemd_cgroup"]
+    assert len(undetermined("cgroup-driver-mismatch", bundle)) == 2

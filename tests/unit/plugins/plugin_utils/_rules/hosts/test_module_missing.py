@@ -1,0 +1,82 @@
+# Copyright (c) podnet.kubeadm contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+import pytest
+from rules import findings, healthy, undetermined
+
+
+def without(name, *keys, base="host"):
+    bundle = healthy(base)
+    node = bundle["nodes"]["node2"]
+    for key in keys or ("modules", "modules_available"):
+        node[key] = [one for one in node[key] if one != name]
+    return bundle, node
+
+
+def test_br_netfilter_that_can_be_loaded_is_a_warning_before_the_cluster():
+    bundle, node = without("br_netfilter", "modules")
+    node["proc_net_bridge"] = False
+    (found,) = findings("module-missing", bundle)
+    assert (found.severity, found.where) == ("warning", ["node2"])
+    assert "br_netfilter" in found.summary and "can load it" in found.summary
+
+
+def test_on_a_member_it_is_an_error():
+    bundle, node = without("br_netfilter", "modules", base="cluster")
+    node["proc_net_bridge"] = False
+    (found,) = findings("module-missing", bundle)
+    assert found.severity == "error"
+
+
+@pytest.mark.parametrize(
+    ("backend", "module"), [("vxlan", "vxlan"), ("wireguard", "wireguard"), ("ipip", "ipip"), ("udp", "tun")]
+)
+def test_a_kernel_without_the_backends_module_is_an_error(backend, module):
+    bundle, _node = without(module)
+    bundle["intent"]["flannel"]["backend"] = backend
+    (found,) = findings("module-missing", bundle)
+    assert (found.severity, found.where) == ("error", ["node2"])
+    assert module in found.summary
+
+
+def test_a_backend_that_does_without_needs_none():
+    bundle, _node = without("vxlan")
+    bundle["intent"]["flannel"]["backend"] = "host-gw"
+    assert findings("module-missing", bundle) == []
+
+
+def test_a_link_proves_its_module():
+    bundle, _node = without("vxlan", base="cluster")
+    assert findings("module-missing", bundle) == []
+
+
+def test_the_kernels_own_switch_proves_br_netfilter():
+    bundle, _node = without("br_netfilter")
+    assert findings("module-missing", bundle) == []
+
+
+def test_conntrack_that_kube_proxy_misses_is_an_error():
+    bundle, node = without("nf_conntrack", "modules", base="cluster")
+    del node["sysctl"]["net.netfilter.nf_conntrack_max"]
+    (found,) = findings("module-missing", bundle)
+    assert found.severity == "error" and "nf_conntrack" in found.summary
+
+
+def test_conntrack_not_yet_loaded_on_a_fresh_host_is_fine():
+    bundle, node = without("nf_conntrack", "modules")
+    node["sysctl"].pop("net.netfilter.nf_conntrack_max", None)
+    assert findings("module-missing", bundle) == []
+
+
+def test_without_the_keys_it_is_undetermined():
+    bundle = healthy("host")
+    del bundle["nodes"]["node1"]["modules"]
+    del bundle["nodes"]["node2"]["modules_available"]
+    missed = undetermined("module-missing", bundle)
+    assert [(one.where, one.key) for one in missed] == [
+        (["node1"], "nodes.*.modules"),
+        (["node2"], "nodes.*.modules_available"),
+    ]
