@@ -23,6 +23,17 @@ RunCommand = Callable[..., "tuple[int, str, str]"]
 
 CLONE_NEWNET = 0x40000000
 SIOCGIFMTU = 0x8921
+DROP_COUNTERS = (
+    "InDiscards",
+    "OutDiscards",
+    "OutNoRoutes",
+    "InNoRoutes",
+    "ReasmFails",
+    "FragFails",
+    "InCsumErrors",
+    "IPReversePathFilter",
+    "ListenDrops",
+)
 
 
 class NetnsError(Exception):
@@ -67,6 +78,27 @@ def mtu_of(link: str) -> int:
     return int(struct.unpack_from("I", answer, 16)[0])
 
 
+def drops(proc: str = "/proc/1/net") -> dict[str, int]:
+    """The host's counters of dropped packets: per link, and those of the protocols whose name says so.
+
+    Read through process 1, so that they are the host's also for a thread that has entered a pod.
+    """
+    found = {}
+    with open(f"{proc}/dev", encoding="ascii") as handle:
+        for line in handle.readlines()[2:]:
+            link, _colon, numbers = line.partition(":")
+            fields = numbers.split()
+            found[f"{link.strip()} received"], found[f"{link.strip()} sent"] = int(fields[3]), int(fields[11])
+    for name in ("snmp", "netstat"):
+        with open(f"{proc}/{name}", encoding="ascii") as handle:
+            lines = handle.readlines()
+        for titles, numbers in zip(lines[::2], lines[1::2]):
+            for title, number in zip(titles.split()[1:], numbers.split()[1:]):
+                if title in DROP_COUNTERS:
+                    found[title] = int(number)
+    return found
+
+
 class Runtime:
     """The container runtime, asked through crictl."""
 
@@ -80,11 +112,9 @@ class Runtime:
             raise NetnsError(f"crictl {' '.join(args)}: {err.strip() or out.strip() or 'no answer within 10 s'}")
         return json.loads(out)
 
-    def sandboxes(self, namespace: str, labels: dict[str, str]) -> list[Sandbox]:
-        """The ready sandboxes of *namespace* with all of *labels* that have an address and a process."""
+    def sandboxes(self, namespace: str) -> list[Sandbox]:
+        """The ready sandboxes of *namespace* that have an address and a process."""
         args = ["pods", "--namespace", f"^{namespace}$", "--state", "ready", "-o", "json"]
-        for name, value in sorted(labels.items()):
-            args += ["--label", f"{name}={value}"]
         found = [self._inspect(item) for item in self._json(args).get("items") or []]
         return [one for one in found if one is not None]
 

@@ -25,6 +25,8 @@ import time
 GREETING = "podnet"
 MAX_BULK = 16 * 1024 * 1024
 PATIENCE = 15.0
+# The name by which a later run knows the process again (at most 15 characters, prctl(2)).
+COMM = "podnet-probe"
 
 
 def listen(port: int, kind: socket.SocketKind) -> socket.socket:
@@ -93,11 +95,28 @@ def stay(pid: int, life: float) -> None:
         time.sleep(0.5)
 
 
+def stop_others(netns: str) -> None:
+    """End the answering ends that an interrupted run left in the namespace at *netns*: they hold the port."""
+    wanted = os.stat(netns)
+    for entry in os.listdir("/proc"):
+        if not entry.isdigit():
+            continue
+        with contextlib.suppress(OSError):
+            with open(f"/proc/{entry}/comm", encoding="ascii", errors="replace") as handle:
+                if handle.read().strip() != COMM:
+                    continue
+            theirs = os.stat(f"/proc/{entry}/ns/net")
+            if (theirs.st_dev, theirs.st_ino) == (wanted.st_dev, wanted.st_ino):
+                os.kill(int(entry), signal.SIGKILL)
+
+
 def detach() -> None:
-    """Let go of whoever started this process: its session, its files, its signals."""
+    """Let go of whoever started this process: its session, its files, its signals; and take a name of its own."""
     os.setsid()
+    with contextlib.suppress(OSError), open("/proc/self/comm", "w", encoding="ascii") as handle:
+        handle.write(COMM)
     os.chdir("/")
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
     null = os.open(os.devnull, os.O_RDWR)
-    for handle in (0, 1, 2):
-        os.dup2(null, handle)
+    for stream in (0, 1, 2):
+        os.dup2(null, stream)

@@ -46,10 +46,9 @@ options:
     description: The pod's namespace.
     type: str
     required: true
-  labels:
-    description: The pod's labels. If several pods of the host have them, all serve and the first asks.
-    type: dict
-    default: {}
+  local_namespace:
+    description: A second namespace, whose pods on this host answer too, for O(peers[].local_addresses).
+    type: str
   word:
     description: The word of this run, letters and digits.
     type: str
@@ -81,7 +80,7 @@ options:
         type: str
         required: true
       addresses:
-        description: Addresses of its pod, as RV(addresses) has them.
+        description: Addresses of its pod, as RV(peer) has them.
         type: list
         elements: str
         default: []
@@ -90,11 +89,13 @@ options:
         type: list
         elements: str
         default: []
-      host_addresses:
-        description: The node's own addresses.
-        type: list
-        elements: str
-        default: []
+      hostname:
+        description: The node's name in the cluster, where it is another.
+        type: str
+  node_addresses:
+    description: The nodes' own addresses, by their names in the cluster, for the paths to kubelets and hostPorts.
+    type: dict
+    default: {}
   targets:
     description: What there is to ask beside pods. What is left out is not asked.
     type: dict
@@ -185,12 +186,20 @@ EXAMPLES = r"""
 """
 
 RETURN = r"""
-addresses:
-  description: Addresses of the pod that serves.
-  type: list
-  elements: str
+peer:
+  description: This node as one of O(peers), with the addresses of its pods.
+  type: dict
   returned: O(state=serving), outside check mode
-  sample: [10.244.1.3]
+  sample:
+    name: n2
+    hostname: n2
+    addresses: [10.244.1.3]
+    local_addresses: []
+drops:
+  description: Packets that this host's kernel dropped meanwhile, by counter. Counters that did not move are left out.
+  type: dict
+  returned: O(state=probing), outside check mode
+  sample: {}
 probes:
   description:
     - One entry per path and target, with C(from), C(to), C(what), C(address), C(ok), C(ms) (null where nothing right
@@ -199,7 +208,7 @@ probes:
   elements: dict
   returned: O(state=probing)
   sample: []
-failed:
+failures:
   description: Sentences about the paths that failed.
   type: list
   elements: str
@@ -209,6 +218,7 @@ failed:
 
 import contextlib
 import os
+import socket
 import time
 import traceback
 from concurrent.futures import ThreadPoolExecutor
@@ -231,23 +241,23 @@ KUBELET_PORT = 10250
 TRIES_PER_POD = 12
 
 
-def find(module: AnsibleModule, limit: float) -> list[_netns.Sandbox]:
-    """The pods of this host, waited for at most *limit* seconds."""
+def find(module: AnsibleModule, namespace: str, limit: float) -> _netns.Sandbox:
+    """This host's pod of *namespace*, waited for at most *limit* seconds."""
     params = module.params
     runtime = _netns.Runtime(module.run_command, params["socket"], module.get_bin_path("crictl", True))
     end = time.monotonic() + limit
     seen = "the runtime has none yet"
     while True:
         try:
-            found = runtime.sandboxes(params["namespace"], params["labels"])
+            found = runtime.sandboxes(namespace)
             if found:
-                return found
+                return found[0]
         except _netns.NetnsError as exc:
             seen = str(exc)
         if time.monotonic() > end:
             raise _netns.NetnsError(
-                f"no pod of namespace {params['namespace']} has an address on this host after {limit:.0f} s: {seen}; "
-                f"see kubectl -n {params['namespace']} get events"
+                f"no pod of namespace {namespace} has an address on this host after {limit:.0f} s: {seen}; see kubectl "
+                f"-n {namespace} get pods,events"
             )
         time.sleep(0.3)
 
@@ -281,11 +291,17 @@ def start_server(module: AnsibleModule, sandbox: _netns.Sandbox) -> None:
 
 def serving(module: AnsibleModule) -> dict[str, Any]:
     if module.check_mode:
-        return {"addresses": []}
-    sandboxes = find(module, module.params["wait_timeout"])
-    for sandbox in sandboxes:
-        start_server(module, sandbox)
-    return {"addresses": [address for sandbox in sandboxes for address in sandbox.addresses]}
+        return {}
+    params = module.params
+    peer: dict[str, Any] = {"name": params["node"], "hostname": socket.gethostname().lower()}
+    for namespace, key in ((params["namespace"], "addresses"), (params["local_namespace"], "local_addresses")):
+        peer[key] = []
+        if namespace:
+            sandbox = find(module, namespace, params["wait_timeout"])
+            _probe_server.stop_others(sandbox.netns)
+            start_server(module, sandbox)
+            peer[key] = list(sandbox.addresses)
+    return {"peer": peer}
 
 
 class Asker:
@@ -419,11 +435,15 @@ def probing(module: AnsibleModule) -> dict[str, Any]:
     if unknown:
         raise _netns.NetnsError(f"no path is called {', '.join(unknown)}; there are {', '.join(_probe_plan.PATHS)}")
     if module.check_mode:
-        return {"probes": [], "failed": []}
+        return {"probes": [], "failures": []}
+    for peer in params["peers"]:
+        names = params["node_addresses"]
+        peer["host_addresses"] = names.get(peer["hostname"]) or names.get(peer["name"]) or []
     probes = _probe_plan.plan(params["node"], params["peers"], params["targets"], params["paths"], params["all_pairs"])
     asker = Asker(params)
     end = time.monotonic() + params["patience"]
-    sandbox = find(module, 5)[0]
+    sandbox = find(module, params["namespace"], 5)
+    drops = _netns.drops()
     results: list[dict[str, Any]] = []
     for where in ("node", "pod"):  # there is no way back from the pod's namespace
         if where == "pod":
@@ -436,7 +456,12 @@ def probing(module: AnsibleModule) -> dict[str, Any]:
     if _probe_plan.chosen("tcp/hairpin", params["paths"]):
         results += hairpins(results, asker)
     results = [result for result in results if _probe_plan.chosen(result["what"], params["paths"])]
-    return {"probes": results, "failed": [sentence(result) for result in results if not result["ok"]]}
+    now = _netns.drops()
+    return {
+        "probes": results,
+        "failures": [sentence(result) for result in results if not result["ok"]],
+        "drops": {name: count - drops.get(name, 0) for name, count in now.items() if count > drops.get(name, 0)},
+    }
 
 
 def main() -> None:
@@ -446,7 +471,7 @@ def main() -> None:
             "state": {"type": "str", "required": True, "choices": ["serving", "probing"]},
             "node": {"type": "str", "required": True},
             "namespace": {"type": "str", "required": True},
-            "labels": {"type": "dict", "default": {}},
+            "local_namespace": {"type": "str"},
             "word": {"type": "str", "required": True},
             "port": {"type": "int", "default": 9898},
             "socket": {"type": "str", "default": "unix:///run/containerd/containerd.sock"},
@@ -460,9 +485,10 @@ def main() -> None:
                     "name": {"type": "str", "required": True},
                     "addresses": strings,
                     "local_addresses": strings,
-                    "host_addresses": strings,
+                    "hostname": {"type": "str"},
                 },
             },
+            "node_addresses": {"type": "dict", "default": {}},
             "targets": {
                 "type": "dict",
                 "default": {},

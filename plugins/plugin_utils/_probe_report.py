@@ -1,0 +1,85 @@
+# Copyright (c) podnet.kubeadm contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What a person, and a machine, sees of the results of C(pod_probe)."""
+
+from __future__ import annotations
+
+from typing import Any
+from xml.etree import ElementTree
+
+Probe = dict[str, Any]
+FAILED, MISSING = "FAILED", "-"
+
+
+def pods(probes: list[Probe]) -> list[Probe]:
+    """The probes from node to node between pods, which make the table."""
+    return [probe for probe in probes if probe["from"] != probe["to"] and probe["what"].endswith("/pod")]
+
+
+def cell(probes: list[Probe]) -> str:
+    """One pair of nodes: the round trip of TCP in ms, or what failed."""
+    if not probes:
+        return MISSING
+    failed = sorted({probe["what"].split("/")[0] for probe in probes if not probe["ok"]})
+    if failed:
+        return f"{FAILED} {','.join(failed)}"
+    times = [probe["ms"] for probe in probes if probe["what"] == "tcp/pod"] or [probe["ms"] for probe in probes]
+    return f"{min(times):.1f} ms"
+
+
+def table(probes: list[Probe]) -> list[str]:
+    """Lines of a table: a row per asking node, a column per asked one."""
+    between = pods(probes)
+    nodes = sorted({probe["from"] for probe in between} | {probe["to"] for probe in between})
+    if not nodes:
+        return []
+    rows = [["from \\ to", *nodes]]
+    for source in nodes:
+        cells = [cell([one for one in between if (one["from"], one["to"]) == (source, target)]) for target in nodes]
+        rows.append([source, *cells])
+    widths = [max(len(row[column]) for row in rows) for column in range(len(nodes) + 1)]
+    return ["  ".join(value.ljust(width) for value, width in zip(row, widths)).rstrip() for row in rows]
+
+
+def summary(probes: list[Probe]) -> list[str]:
+    """A line per kind of path: how many went well of how many, and the slowest."""
+    lines = []
+    for what in sorted({probe["what"] for probe in probes}):
+        mine = [probe for probe in probes if probe["what"] == what]
+        good = [probe["ms"] for probe in mine if probe["ok"]]
+        slowest = f", at most {max(good):.1f} ms" if good else ""
+        lines.append(f"{what}: {len(good)} of {len(mine)}{slowest}")
+    return lines
+
+
+def failures(probes: list[Probe]) -> list[str]:
+    """A sentence per failed path."""
+    lines = []
+    for probe in probes:
+        if not probe["ok"]:
+            target = probe["address"] if probe["from"] == probe["to"] else f"{probe['to']} ({probe['address']})"
+            lines.append(f"{probe['what']} from {probe['from']} to {target}: {probe['detail']}")
+    return lines
+
+
+def report(probes: list[Probe], drops: dict[str, dict[str, int]] | None = None) -> list[str]:
+    """Table, summary, failures, and packets that hosts dropped meanwhile, as lines."""
+    lines = [*table(probes), *summary(probes), *failures(probes)]
+    for node, counters in sorted((drops or {}).items()):
+        lines += [f"{node} dropped meanwhile: {name} {count}" for name, count in sorted(counters.items())]
+    return lines
+
+
+def junit(probes: list[Probe]) -> str:
+    """The results as JUnit, a case per path."""
+    failed = sum(not probe["ok"] for probe in probes)
+    suite = ElementTree.Element("testsuite", name="podnet.kubeadm.verify", tests=str(len(probes)), failures=str(failed))
+    for probe in probes:
+        name = f"{probe['what']} {probe['from']} to {probe['to']} {probe['address']}"
+        seconds = (probe["ms"] or 0) / 1000
+        case = ElementTree.SubElement(suite, "testcase", classname=probe["what"], name=name, time=f"{seconds:.4f}")
+        if not probe["ok"]:
+            ElementTree.SubElement(case, "failure", message=probe["detail"])
+    return ElementTree.tostring(suite, encoding="unicode", xml_declaration=True) + "\n"
