@@ -28,7 +28,7 @@ up() {
         *) usage ;;
         esac
     done
-    mirror
+    mirror >/dev/null
     exec 8>"$state/lock"
     flock -w 600 8 || refuse 3 "Another run is working on the lab '$lab'."
     make_network

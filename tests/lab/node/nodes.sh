@@ -108,7 +108,7 @@ remove_nodes() {
     local ids
     ids=$(podman ps -aq --filter "label=$label=$lab")
     # shellcheck disable=SC2086
-    [ -z "$ids" ] || podman rm -f -t 1 $ids >/dev/null
+    [ -z "$ids" ] || podman rm -f -t 0 $ids >/dev/null
     rm -rf "$state/nodes"
 }
 

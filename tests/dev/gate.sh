@@ -1,0 +1,93 @@
+# Copyright (c) podnet.kubeadm contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# shellcheck shell=bash disable=SC2154  # root and cache come from ./dev, venv and minor from need_python
+#
+# The gate: what needs no cluster, then one cluster of a control plane and two workers that all further steps share.
+# A step is one line: its name, its limit in seconds, its command.
+
+verb_test() {
+    local all='' round='' rounds=3
+    while [ $# -gt 0 ]; do
+        case $1 in
+        --all) all=yes ;;
+        --round) round=${2:?--round needs a number}; shift ;;
+        *) refuse 2 "usage: ./dev test [--all] [--round 1..$rounds]" ;;
+        esac
+        shift
+    done
+    [[ ${round:=$(($(date +%j | sed 's/^0*//') % rounds + 1))} =~ ^[1-9]$ && $round -le $rounds ]] || refuse 2 "There is no round '$round'; rounds are 1 to $rounds."
+    started=$SECONDS
+
+    heading "without a cluster"
+    step 'lint' 1200 ./dev lint
+    step 'unit' 1800 ./dev unit
+    step 'sanity' 1500 ./dev sanity
+    step 'integration' 1800 ./dev integration
+    existing 'field-cases' 600 tests/field-cases/run.py ./dev field-cases
+    existing 'fuzz forwarding' 300 tests/fuzz/forwarding.py ./dev fuzz forwarding --limit 60
+    existing 'fuzz evidence' 300 tests/fuzz/evidence.py ./dev fuzz evidence --limit 60
+
+    heading "the lab"
+    export PODNET_LAB=gate
+    essential 'remove what an earlier run left' 180 ./dev lab down
+    essential 'components and mirror' 2700 ./dev lab mirror
+    essential 'three nodes' 120 ./dev lab up 3
+    step 'nodes reach the mirror and nothing else' 120 tests/lab/test_seal.sh
+
+    heading "one cluster"
+    step 'check mode on empty hosts' 300 play site.yml --check --diff
+    step 'site, killed in kubeadm init' 400 killed_play 'control_plane : .*[Ii]nit' 4 site.yml
+    step 'site again, killed in a join' 400 killed_play 'worker : .*[Jj]oin' 1 site.yml
+    essential 'site finishes what was killed' 600 play site.yml
+    step 'second run changes nothing' 300 unchanged_play site.yml
+    step 'check mode on the running cluster' 300 unchanged_play site.yml --check --diff
+    if [ -n "$all" ]; then
+        for round in $(seq 1 "$rounds"); do "round_$round"; done
+        everything
+    else
+        "round_$round"
+    fi
+    [ "$failed" != 0 ] || step 'remove the lab' 180 ./dev lab down
+    [ "$failed" = 0 ] || echo "The lab 'gate' is left up for a look (PODNET_LAB=gate ./dev lab status); the next run removes it."
+    echo "$(((SECONDS - started) / 60)) min $(((SECONDS - started) % 60)) s, round $round of $rounds"
+    finish
+}
+
+# The rotation: each run of the gate takes one of these, by the day of the year.
+round_1() {
+    heading "round 1: a node goes and comes back"
+    step 'a stopped worker does not stop the others' 400 unreachable_worker
+    step 'a restarted worker is as it was' 300 restarted_worker
+}
+round_2() {
+    heading "round 2: a worker joins a running cluster"
+    step 'a fresh fourth node' 200 ./dev lab up 4
+    step 'site --limit n4 joins it' 400 play site.yml --limit n4
+    step 'second run changes nothing' 300 unchanged_play site.yml
+}
+round_3() {
+    heading "round 3: faults"
+    existing 'faults' 1200 tests/lab/faults/run.py ./dev faults --quick
+}
+
+everything() {
+    heading "everything else"
+    step 'molecule' 3600 ./dev molecule
+    existing 'faults, all' 5400 tests/lab/faults/run.py ./dev faults
+    existing 'fuzz forwarding, long' 1500 tests/fuzz/forwarding.py ./dev fuzz forwarding
+    existing 'fuzz evidence, long' 1500 tests/fuzz/evidence.py ./dev fuzz evidence
+    existing 'site killed at ten places' 5400 tests/lab/kills.py in_environment python tests/lab/kills.py
+}
+
+heading() { printf '\n%s (%d min %02d s)\n' "$1" $(((SECONDS - started) / 60)) $(((SECONDS - started) % 60)); }
+
+# essential STEP...: nothing after it makes sense when it failed.
+essential() {
+    local before=$failed
+    step "$@"
+    [ "$failed" = "$before" ] || { echo "The rest cannot run without that."; finish; }
+}
+
+# existing NAME SECONDS FILE COMMAND...: a step whose test lies in FILE.
+existing() { [ ! -f "$3" ] || step "$1" "$2" "${@:4}"; }

@@ -1,0 +1,49 @@
+# Copyright (c) podnet.kubeadm contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# shellcheck shell=bash disable=SC2154  # root and cache come from ./dev, venv and minor from need_python
+#
+# Playbooks on the lab's nodes, as steps.
+
+lab_state() { echo "$cache/labs/${PODNET_LAB:-podnet}"; }
+
+# play PLAYBOOK ARGUMENTS...
+play() {
+    local name=$1
+    shift
+    in_environment ansible-playbook -i "$(lab_state)/inventory" "playbooks/$name" "$@"
+}
+
+# unchanged_play PLAYBOOK ARGUMENTS...: succeeds when the play does and no host reports a change.
+unchanged_play() {
+    local log
+    log=$(mktemp)
+    play "$@" 2>&1 | tee "$log"
+    if grep -E '^[^ ]+ +: ok=.* changed=[1-9]' "$log"; then
+        echo "These hosts were changed, and nothing was to be; the tasks that did it:"
+        awk '/^TASK|^RUNNING HANDLER/ { task = $0 } /^changed:/ { print task; print "  " $0 }' "$log"
+        return 1
+    fi
+}
+
+# killed_play TASK SECONDS PLAYBOOK: kills the play, and all of its processes, SECONDS after a task named like TASK began.
+killed_play() {
+    in_environment python tests/lab/killed.py --task "$1" --after "$2" -- ansible-playbook -i "$(lab_state)/inventory" "playbooks/$3"
+}
+
+# unreachable_worker: site with n3 stopped reports it, and judges the others by themselves.
+unreachable_worker() {
+    local log
+    log=$(mktemp)
+    ./dev lab stop n3
+    play site.yml >"$log" 2>&1 || true # what counts is each host's line
+    cat "$log"
+    ./dev lab start n3
+    grep -E '^n3 +: .*unreachable=1' "$log" || { echo "n3 was stopped, and is not reported unreachable."; return 1; }
+    ! grep -E '^n[12] +: .*(failed|changed)=[1-9]' "$log" || { echo "A host that was reachable failed or was changed."; return 1; }
+}
+
+restarted_worker() {
+    ./dev lab restart n3
+    unchanged_play site.yml
+}
