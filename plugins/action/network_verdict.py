@@ -17,6 +17,7 @@ from ansible.utils.display import Display
 from ..plugin_utils._finding import SEVERITIES
 from ..plugin_utils._judge import Verdict, judge
 from ..plugin_utils._registry import load_rules
+from ..plugin_utils._report._write import save_bundle, write_report
 from ..plugin_utils._tell import counts, printable, tell
 from ..plugin_utils._variables import unknown
 from ..plugin_utils._view import View
@@ -45,12 +46,14 @@ class ActionModule(ActionBase):
                 "intent": {"type": "dict"},
                 "evidence": {"type": "raw"},
                 "node_evidence": {"type": "str"},
-                "cluster_evidence": {"type": "dict"},
+                "cluster_evidence": {"type": "raw"},
                 "stage": {"type": "str", "choices": ["intent", "host", "cluster"]},
                 "fail_on": {"type": "str", "default": "error", "choices": [*SEVERITIES, "never"]},
                 "accept": {"type": "list", "elements": "str", "default": []},
                 "check_variables": {"type": "bool", "default": False},
                 "quiet": {"type": "bool", "default": False},
+                "report": {"type": "str"},
+                "save": {"type": "str"},
             }
         )
         unknown_codes = sorted(set(options["accept"]) - set(load_rules()))
@@ -67,6 +70,7 @@ class ActionModule(ActionBase):
         result.update(
             verdict.as_dict(), stage=view.stage, unseen=unseen, counts=counts(verdict.findings), changed=False
         )
+        result["written"] = self._write(view, verdict, options)
         if options["fail_on"] != "never":
             self._fail(result, verdict, options["fail_on"])
         return result
@@ -78,7 +82,7 @@ class ActionModule(ActionBase):
         if options["check_variables"]:
             intent = {**(intent or {}), "unknown_variables": unknown(self._names(variables))}
         if isinstance(evidence, str):
-            source: Any = self._loader.path_dwim(os.path.expanduser(evidence))
+            source: Any = self._place(evidence)
         else:
             source = dict(evidence) if evidence else {}
             source.setdefault("taken_at", time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()))
@@ -86,7 +90,7 @@ class ActionModule(ActionBase):
             if options["node_evidence"]:
                 source["nodes"] = {**(source.get("nodes") or {}), **self._nodes(options["node_evidence"], variables)}
             if options["cluster_evidence"]:
-                source["cluster"] = options["cluster_evidence"]
+                source["cluster"] = self._cluster(options["cluster_evidence"], variables)
             if options["stage"]:
                 source["stage"] = options["stage"]
         elif options["node_evidence"] or options["cluster_evidence"] or options["stage"]:
@@ -107,6 +111,37 @@ class ActionModule(ActionBase):
             if part is not None:
                 found[str(host)] = part
         return found
+
+    @staticmethod
+    def _cluster(given: Any, variables: dict[str, Any]) -> dict[str, Any]:
+        """The mapping that was given; or what control planes registered under the given names, the first that has a
+        key, with the static pods of all of them."""
+        if isinstance(given, dict):
+            return given
+        found: dict[str, Any] = {}
+        for name in [given] if isinstance(given, str) else given:
+            for host in variables.get("ansible_play_hosts_all", []):
+                registered = variables["hostvars"][host].get(name)
+                part = (registered.get("evidence") if hasattr(registered, "get") else None) or {}
+                manifests = {**part.get("manifests", {}), **found.get("manifests", {})}
+                found = {**part, **found, **({"manifests": manifests} if manifests else {})}
+        return found
+
+    def _write(self, view: View, verdict: Verdict, options: dict[str, Any]) -> list[str]:
+        """Saves the evidence and writes the report where that was asked for; answers the paths."""
+        written = []
+        try:
+            if options["save"]:
+                save_bundle(self._place(options["save"]), view)
+                written.append(self._place(options["save"]))
+            if options["report"]:
+                written += write_report(self._place(options["report"]), view, verdict)
+        except (OSError, ValueError) as error:
+            raise AnsibleActionFail(f"What was judged cannot be written: {error}") from error
+        return written
+
+    def _place(self, path: str) -> str:
+        return str(self._loader.path_dwim(os.path.expanduser(path)))
 
     def _unseen(self, options: dict[str, Any], variables: dict[str, Any], verdict: Verdict) -> list[str]:
         """Hosts of the play of which there is no evidence though it was asked for."""

@@ -50,8 +50,12 @@ options:
       - Hosts that registered nothing, such as unreachable ones, are returned in RV(unseen).
     type: str
   cluster_evidence:
-    description: RV(podnet.kubeadm.cluster_evidence_info#module:evidence) of a control plane node.
-    type: dict
+    description:
+      - RV(podnet.kubeadm.cluster_evidence_info#module:evidence) of a control plane node.
+      - Or the name, or a list of names, of variables under which hosts of the play registered the result of
+        P(podnet.kubeadm.cluster_evidence_info#module). A key is taken from the first that has it, the static pods from
+        all of them.
+    type: raw
   stage:
     description:
       - What there is to judge, V(intent) for variables only, V(host) for hosts without a cluster, V(cluster) for a
@@ -77,6 +81,17 @@ options:
         knows.
     type: bool
     default: false
+  report:
+    description:
+      - A folder on the controller, for the report. It is made where it is not there. A relative path is looked up beside
+        the playbook.
+      - It gets C(report.json), C(junit.xml), C(report.md), C(report.html), and C(evidence.json), which was judged.
+    type: str
+  save:
+    description:
+      - Save the evidence that is judged, in one file where the path ends in C(.json), else in a folder with a file for
+        each host. O(evidence) reads both.
+    type: str
   quiet:
     description: Print nothing; what was found is returned all the same.
     type: bool
@@ -220,4 +235,10 @@ counts:
     error: 1
     warning: 0
     info: 0
+written:
+  description: What O(report) and O(save) wrote on the controller.
+  returned: always
+  type: list
+  elements: str
+  sample: [/srv/report/report.json]
 """

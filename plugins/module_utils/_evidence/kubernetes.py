@@ -23,8 +23,8 @@ _NOT_LISTED = {
     "/etc/kubernetes/tmp",
 }
 _MOST = 500
-# Where the collection's kubeadm module leaves what kubeadm said, and cloud images what cloud-init ran.
-KUBEADM_LOGS = ("/var/log/podnet-kubeadm.log", "/var/log/kubeadm.log", "/var/log/cloud-init-output.log")
+# Where people keep what kubeadm said, and cloud images what cloud-init ran.
+KUBEADM_LOGS = ("/var/log/kubeadm.log", "/var/log/cloud-init-output.log")
 
 
 def kubernetes_files(source: Source) -> list[str]:
@@ -137,13 +137,10 @@ def kubeadm_output(source: Source) -> str:
     """The last lines of the last kubeadm command that is on record, if it warned or failed."""
     for path in KUBEADM_LOGS:
         text = source.read_or(path, "")
-        start = text.rfind("[preflight]")
-        first = text.rfind("\n[", 0, start) if start > 0 else -1
-        said = text[max(first, 0) :].lstrip("\n") if start >= 0 else text if path == KUBEADM_LOGS[0] else ""
-        if re.search(r"\[(?:WARNING|ERROR) |(?m:^error\b)|timed out", said):
-            return last_lines(said, 60)
-        if said:
-            return ""
+        start = max(text.rfind("[preflight] Running pre-flight checks"), text.rfind("[init] Using Kubernetes version"))
+        if start >= 0:
+            said = last_lines("\n".join(text[start:].splitlines()[:200]), 60)
+            return said if re.search(r"\[(?:WARNING|ERROR) |^error\b|timed out", said, re.M) else ""
     raise Missing("no output of kubeadm is on record")
 
 

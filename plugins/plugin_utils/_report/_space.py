@@ -70,8 +70,8 @@ def ranges(cluster: ClusterFacts, hosts: Iterable[HostFacts]) -> list[dict[str, 
         ),
     )
     meets: dict[int, set[int]] = {}
-    for (one, _n1), (other, _n2) in overlapping((str(i), entry["network"]) for i, entry in enumerate(entries)):
-        pair = (int(one), int(other))
+    for one, other in overlapping((str(i), entry["network"]) for i, entry in enumerate(entries)):
+        pair = (int(one[0]), int(other[0]))
         if frozenset(entries[i]["kind"] for i in pair) in _APART:
             meets.setdefault(pair[0], set()).add(pair[1])
             meets.setdefault(pair[1], set()).add(pair[0])
@@ -94,8 +94,8 @@ def segments(entries: list[dict[str, Any]]) -> list[tuple[int, int]]:
     Ranges lie far apart; only what is used is drawn, with a gap between.
     """
     spans = sorted(
-        (int(one.network_address), int(one.broadcast_address))
-        for one in (ipaddress.ip_network(entry["network"]) for entry in entries)
+        (int(span.network_address), int(span.broadcast_address))
+        for span in (ipaddress.ip_network(entry["network"]) for entry in entries)
     )
     found: list[tuple[int, int]] = []
     for first, last in spans:

@@ -49,7 +49,8 @@ code { padding:1px 4px; } pre { padding:8px 10px; white-space:pre-wrap; margin:6
 dl.pairs { display:grid; grid-template-columns:max-content minmax(0, 1fr); gap:2px 16px; margin:6px 0; } dl.pairs dt {
   color:var(--dim); }
 dl.pairs dd { margin:0; } details > summary { cursor:pointer; color:var(--link); } td details { margin-top:4px; }
-.filters { min-width:0; display:flex; flex-wrap:wrap; gap:10px 16px; align-items:end; border:0; padding:0; margin:0 0 8px; }
+.filters { min-width:0; display:flex; flex-wrap:wrap; gap:10px 16px; align-items:end; border:0; padding:0;
+  margin:0 0 8px; }
 .filters legend { padding:0; color:var(--dim); } .filters label { display:flex; max-width:100%; flex-direction:column;
   font-size:.85rem;
   color:var(--dim); } input, select, button { font:inherit; max-width:100%; color:inherit; background:var(--bg);
