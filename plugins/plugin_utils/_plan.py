@@ -25,6 +25,8 @@ NODE_MASK = {4: 24, 6: 64}
 """The controller manager's defaults (--node-cidr-mask-size-ipv4, -ipv6)."""
 MAX_PODS = 110
 """The kubelet's default (maxPods)."""
+API_INDEX = 1
+"""The API server gives its own service the first address of the first service range (controlplane/services.go)."""
 DNS_INDEX = 10
 """kubeadm gives cluster DNS the tenth address of the first service range (constants.GetDNSIP)."""
 
@@ -80,6 +82,7 @@ class AddressPlan:
             "kube_proxy": {"clusterCIDR": pod},
             "flannel": flannel,
             "cluster_dns": [str(one) for one in self.dns],
+            "kubernetes_service": [str(self.service[0][API_INDEX])],
             "capacity": {
                 FAMILY[one.version]: {
                     "node_ranges": self.node_ranges(one),
