@@ -9,17 +9,29 @@ from typing import Any
 
 from ansible.errors import AnsibleFilterError
 
-from ..plugin_utils._finding import INTENT
+from ..plugin_utils._finding import INTENT, Missing
 from ..plugin_utils._judge import judge
 from ..plugin_utils._registry import load_rules
 from ..plugin_utils._view import View
 
 
 class ImpossiblePlan(Exception):
-    """The ranges make no plan; the message has a line per reason."""
+    """The ranges make no plan; the message has a line per reason, ``codes`` their codes."""
+
+    def __init__(self, message: str, codes: list[str]) -> None:
+        super().__init__(message)
+        self.codes = codes
 
 
-def address_plan(
+def address_plan(pod_cidr: Any, **options: Any) -> dict[str, Any]:
+    """The filter; see its documentation."""
+    try:
+        return derive(pod_cidr, **options)
+    except ImpossiblePlan as error:
+        raise AnsibleFilterError(str(error)) from error
+
+
+def derive(
     pod_cidr: Any,
     service_cidr: Any = None,
     node_mask: Any = 24,
@@ -28,19 +40,9 @@ def address_plan(
     planned_nodes: Any = None,
     cluster_dns: Any = None,
 ) -> dict[str, Any]:
-    try:
-        plan = _derive(
-            _plain(pod_cidr),
-            _plain(service_cidr),
-            _plain(node_mask),
-            _plain(node_mask_v6),
-            _plain(max_pods),
-            _plain(planned_nodes),
-            _plain(cluster_dns),
-        )
-    except ImpossiblePlan as error:
-        raise AnsibleFilterError(str(error)) from error
-    return _copy(plan)
+    """The plan as a mapping; raises `ImpossiblePlan` with every reason at once."""
+    given = (pod_cidr, service_cidr, node_mask, node_mask_v6, max_pods, planned_nodes, cluster_dns)
+    return _copy(_derive(*map(_plain, given)))  # type: ignore[no-any-return]
 
 
 def _plain(value: Any) -> Any:
@@ -84,11 +86,17 @@ def _derive(
     view = View({"stage": INTENT, "intent": intent})
     verdict = judge(view, load_rules(("address_plan",)))
     errors = [one for one in verdict.all() if one.severity == "error"]
-    if errors:
-        lines = [f"- {one.code}: {one.summary}. {one.remedy}" for one in errors]
+    lines = [f"- {one.code}: {one.summary}. {one.remedy}" for one in errors]
+    try:
+        plan = view.plan.as_dict()
+    except Missing as missing:
+        lines = lines or [f"- {missing.why}."]
+    if lines:
         values = ", ".join(f"{key}={value!r}" for key, value in intent.items())
-        raise ImpossiblePlan("\n".join([f"No address plan can be made of {values}:", *lines]))
-    return {**view.plan.as_dict(), "warnings": [one.as_dict() for one in verdict.all()]}
+        raise ImpossiblePlan(
+            "\n".join([f"No address plan can be made of {values}:", *lines]), [one.code for one in errors]
+        )
+    return {**plan, "warnings": [one.as_dict() for one in verdict.all()]}
 
 
 class FilterModule:

@@ -47,9 +47,10 @@ class AddressPlan:
         return tuple(one.version for one in self.pod)
 
     def node_ranges(self, network: Network) -> int:
-        """How many nodes the controller manager can give a range of ``network``: 2^(node mask - prefix), else 0."""
-        bits = self.node_mask[network.version] - network.prefixlen
-        return 2**bits if bits >= 0 else 0
+        """How many nodes the controller manager can give a range of ``network``: 2^(node mask - prefix), 0 where the
+        mask does not fit."""
+        mask = self.node_mask[network.version]
+        return 2 ** (mask - network.prefixlen) if network.prefixlen <= mask <= network.max_prefixlen else 0
 
     def pods_per_node(self, version: int) -> int:
         """Addresses that host-local can give to pods of a node: without the network's own, the bridge's, and for
@@ -150,7 +151,4 @@ def _dns(intent: Intent, service: tuple[Network, ...]) -> tuple[Address, ...]:
 
 
 def _or(intent: Intent, key: str, default: Any) -> Any:
-    try:
-        return getattr(intent, key)
-    except Missing:
-        return default
+    return getattr(intent, key) if intent.has(key) else default

@@ -88,7 +88,7 @@ def integer(raw: Any) -> int:
 def whole(raw: Any) -> int:
     """A whole number, also as text, which is what ``-e`` and INI inventories make of it."""
     found = as_number(raw)
-    if found is None:
+    if found is None or found < 0:
         raise ValueError(f"a whole number is expected, {raw!r} stands there")
     return found
 

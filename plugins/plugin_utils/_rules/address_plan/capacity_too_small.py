@@ -30,7 +30,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..._finding import Found
+from ..._finding import Found, Malformed
 from ..._plan import FAMILY, AddressPlan
 from ..._registry import Rule
 from ..._view import View
@@ -46,6 +46,11 @@ RULE = Rule(
 
 
 def check_intent(view: View) -> Iterator[Found]:
+    try:
+        if view.intent.has("planned_nodes"):
+            _ = view.intent.planned_nodes
+    except Malformed as malformed:
+        yield Found("planned_nodes is no whole number", {"planned_nodes": malformed.why})
     yield from _capacity(view.plan, "nodes are planned")
 
 

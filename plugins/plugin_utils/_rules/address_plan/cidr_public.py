@@ -2,11 +2,12 @@
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A range lies in public address space.
+"""A range lies in public address space, or in space that no host can have.
 
 ## What it means
 Pods or services have addresses that belong to someone on the internet. Everything works until something in the
-cluster wants to reach the real owner: its packets stay inside.
+cluster wants to reach the real owner: its packets stay inside. Loopback, link-local, multicast and reserved space
+cannot be routed at all: an error.
 
 ## How it looks
 Some web site or registry cannot be reached from pods, and from nodes where the service range is concerned.
@@ -43,6 +44,7 @@ RULE = Rule(
     rank=70,
 )
 
+USELESS = networks(["0.0.0.0/8", "127.0.0.0/8", "169.254.0.0/16", "224.0.0.0/3", "::/8", "fe80::/10", "ff00::/8"])
 INSIDE = networks(["10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "fc00::/7"])
 
 
@@ -58,5 +60,7 @@ def check_cluster(view: View) -> Iterator[Found]:
 
 def _public(name: str, ranges: Iterable[Network]) -> Iterator[Found]:
     for one in ranges:
-        if not covered(one, INSIDE):
+        if covered(one, USELESS):
+            yield Found(f"the {name} range {one} is space that cannot be routed", {name: str(one)}, severity="error")
+        elif not covered(one, INSIDE):
             yield Found(f"the {name} range {one} is public address space", {name: str(one)})

@@ -32,7 +32,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..._finding import Found, Malformed
+from ..._finding import Found, Malformed, Missing
 from ..._plan import AddressPlan
 from ..._registry import Rule
 from ..._view import View
@@ -48,17 +48,21 @@ RULE = Rule(
 
 MOST_DIFFERENCE = 16
 LEAST_ADDRESSES = 14
+MOST_BITS = 31
+"""kubeadm counts addresses in 31 bits (k8s.io/utils/net, RangeSize), so that a /1 has none; an IPv6 range of that size
+fails the difference to the node mask anyway."""
 LONGEST = {4: 30, 6: 126}
 
 
 def check_intent(view: View) -> Iterator[Found]:
-    try:
-        plan = view.plan
-    except Malformed as malformed:
-        if "mask" in malformed.key:
-            yield Found(malformed.why, {malformed.key: "no whole number"})
-        return
-    yield from _fit(plan)
+    for key in ("node_mask", "node_mask_v6"):
+        try:
+            getattr(view.intent, key)
+        except Malformed as malformed:
+            yield Found(f"{key} is no whole number", {key: malformed.why})
+        except Missing:
+            pass
+    yield from _fit(view.plan)
 
 
 def check_cluster(view: View) -> Iterator[Found]:
@@ -72,6 +76,8 @@ def _fit(plan: AddressPlan) -> Iterator[Found]:
         if one.num_addresses < LEAST_ADDRESSES:
             text = f"the pod range {one} has {one.num_addresses} addresses, kubeadm wants {LEAST_ADDRESSES}"
             yield Found(text, compared)
+        elif one.version == 4 and one.max_prefixlen - one.prefixlen >= MOST_BITS:
+            yield Found(f"the pod range {one} is too large, kubeadm cannot count its addresses", compared)
         if mask > LONGEST[one.version] or mask < 1:
             yield Found(
                 f"a node mask of {mask} leaves no addresses to give, /{LONGEST[one.version]} is the longest", compared

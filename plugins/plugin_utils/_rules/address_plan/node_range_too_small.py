@@ -29,7 +29,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..._finding import Found
+from ..._finding import Found, Malformed
 from ..._plan import AddressPlan
 from ..._registry import Rule
 from ..._view import View
@@ -45,6 +45,11 @@ RULE = Rule(
 
 
 def check_intent(view: View) -> Iterator[Found]:
+    try:
+        if view.intent.has("max_pods") and view.intent.max_pods < 1:
+            yield Found("max_pods allows no pod", {"max_pods": view.intent.max_pods})
+    except Malformed as malformed:
+        yield Found("max_pods is no whole number", {"max_pods": malformed.why})
     yield from _room(view.plan, "error" if view.stage != "cluster" else "warning")
 
 
