@@ -83,8 +83,8 @@ options:
     default: false
   report:
     description:
-      - A folder on the controller, for the report. It is made where it is not there. A relative path is looked up beside
-        the playbook.
+      - A folder on the controller, for the report. It is made where it is not there. A relative path is looked up
+        beside the playbook.
       - It gets C(report.json), C(junit.xml), C(report.md), C(report.html), and C(evidence.json), which was judged.
     type: str
   save:

@@ -67,7 +67,7 @@ def journal(source: Source) -> dict[str, str]:
     """The last warnings and errors of kubelet, the runtime and the kernel: at most 200 lines each, without secrets."""
     found = {}
     for unit, worse in (
-        ("kubelet", re.compile(r"^[EWF]\d{4} |\b(error|fatal|panic|failed)\b", re.I)),
+        ("kubelet", re.compile(r"^[EWF]\d{4} |^(?!I\d{4} ).*\b(?i:error|fatal|panic|failed)\b")),
         ("containerd", re.compile(r"\blevel=(warning|error|fatal|panic)\b|\bpanic:", re.I)),
         ("crio", re.compile(r"\blevel=(warning|error|fatal|panic)\b|\bpanic:", re.I)),
     ):

@@ -2,8 +2,6 @@
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-from __future__ import annotations
-
 """What the rules of a host do with a packet: reads its rulesets and walks a described packet through them.
 
 Pure: standard library, no command, no file. Reads `iptables-save -c` of both backends, its IPv6 twins and
@@ -26,6 +24,10 @@ kernel does. Outside its view: routes, rp_filter, ip_forward, and what a program
 Errors: PacketError (a ValueError) for a packet that cannot be read, ValueError for an nft listing that is none.
 """
 
+from __future__ import annotations
+
+from ._iptables import compile_accept
+from ._owner import owner_of
 from ._packet import PacketError
 from ._packets import complete, standard_packets
 from ._ruleset import Ruleset
@@ -40,7 +42,9 @@ __all__ = [
     "Place",
     "Ruleset",
     "Verdict",
+    "compile_accept",
     "complete",
+    "owner_of",
     "standard_packets",
     "walk",
 ]

@@ -2,36 +2,54 @@
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-from __future__ import annotations
-
 """`-m physdev`: which bridge ports the packet goes through."""
+
+from __future__ import annotations
 
 from typing import Any, Callable
 
+from ._facts import Facts
 from ._model import At
 from ._packet import State
-from ._values import UNKNOWN, Tri, Unsupported, interface
+from ._values import UNKNOWN, Tri, Unsupported, all_of, interface, same
 
 
 def came_by_bridge(state: State, at: At) -> Tri:
     """Whether br_netfilter shows the ip hooks a port that the packet came in by."""
     if state.physin not in (UNKNOWN, ""):
         return True
-    if str(at.facts.sysctl.get("net.bridge.bridge-nf-call-iptables", "")) == "0" and state.family == 4:
+    calls = str(
+        at.facts.sysctl.get(f"net.bridge.bridge-nf-call-{'iptables' if state.family == 4 else 'ip6tables'}", "")
+    )
+    bridge = at.facts.is_bridge(state.iif)
+    if calls == "0" or bridge is False:
         return False
-    if str(at.facts.sysctl.get("net.bridge.bridge-nf-call-ip6tables", "")) == "0" and state.family == 6:
+    return True if calls == "1" and bridge else None
+
+
+def stays(state: State, facts: Facts) -> Tri:
+    """Whether the packet stays on one bridge, from port to port, instead of being routed."""
+    if UNKNOWN in (state.iif, state.oif):
+        return None
+    if state.iif != state.oif or facts.is_bridge(state.iif) is False:
         return False
-    return False if at.facts.is_bridge(state.iif) is False else None
+    if state.orig_dst not in (state.dst, UNKNOWN):
+        return False  # sent to another address, which only the host itself answers for
+    if facts.is_bridge(state.iif) is None:
+        return None
+    return (
+        True
+        if facts.on_link(state.src, state.iif, state.family) is True
+        and facts.on_link(state.dst, state.oif, state.family) is True
+        else None
+    )
 
 
 def is_bridged(state: State, at: At) -> Tri:
-    """Whether the packet stays on one bridge instead of being routed."""
-    if UNKNOWN in (state.iif, state.oif):
-        return None
-    if state.iif != state.oif:
+    """What `--physdev-is-bridged` asks: whether a port to leave by is chosen, which no one has before forwarding."""
+    if at.hook in ("prerouting", "input"):
         return False
-    came = came_by_bridge(state, at)
-    return False if came is False else None if at.facts.is_bridge(state.iif) is not True else came
+    return all_of((stays(state, at.facts), came_by_bridge(state, at)))
 
 
 def physdev(option: str, values: list[str]) -> Callable[[State, At], Tri]:
@@ -54,6 +72,8 @@ def _port(field: str, possible: Callable[[State, At], Tri], name: str) -> Callab
         value: Any = getattr(state, field)
         if value is not UNKNOWN:
             return match(value)
-        return False if possible(state, at) is False else None
+        there = possible(state, at)
+        ports = at.facts.ports(state.iif if field == "physin" else state.oif)
+        return False if there is False else all_of((there, same(match(port) for port in ports)))
 
     return test

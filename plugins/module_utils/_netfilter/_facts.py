@@ -2,9 +2,9 @@
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-from __future__ import annotations
-
 """What the evidence of a host tells beside its rules: addresses, routes, kinds of links, kernel switches."""
+
+from __future__ import annotations
 
 import ipaddress
 import json
@@ -14,7 +14,7 @@ from typing import Any
 
 from ._values import UNKNOWN, Tri
 
-Route = tuple[int, int, str, str, int]  # base, prefix length, device, type, metric
+Route = tuple[int, int, str, str, int, str]  # base, prefix length, device, type, metric, gateway
 
 
 class Facts:
@@ -65,6 +65,21 @@ class Facts:
             return kind == "bridge" if kind or "linkinfo" in self.links[name] else name in ("cni0", "docker0")
         return True if name == "cni0" else None
 
+    def ports(self, bridge: Any) -> list[str]:
+        """Names of the links that are ports of a bridge, as far as the evidence lists them."""
+        return [str(name) for name, link in self.links.items() if link.get("master") == bridge]
+
+    def on_link(self, value: Any, device: Any, family: int) -> Tri:
+        """Whether an address is reached by a device without a gateway."""
+        if value is UNKNOWN or self.routes[family] is None:
+            return None
+        bits = 32 if family == 4 else 128
+        return any(
+            kind == "unicast" and name == device and not gateway and value >> (bits - length) == base >> (bits - length)
+            for base, length, name, kind, _metric, gateway in self.routes[family] or ()
+            if length
+        )
+
     def group(self, name: Any) -> Any:
         """The link's group number, or UNKNOWN."""
         group = self.links.get(name, {}).get("group") if name is not UNKNOWN else None
@@ -80,7 +95,7 @@ class Facts:
         bits = 32 if family == 4 else 128
         best: Route | None = None
         for route in routes:
-            base, length, _device, _type, metric = route
+            base, length, _device, _type, metric, _gateway = route
             if length and value >> (bits - length) != base >> (bits - length):
                 continue
             if best is None or (length, -metric) > (best[1], -best[4]):
@@ -121,7 +136,8 @@ def _routes(value: Any, family: int) -> list[Route] | None:
         if length > bits:
             continue
         device = str(item.get("dev") or "")
-        found.append((base, length, device, str(item.get("type", "unicast")), int(item.get("metric") or 0)))
+        gateway = str(item.get("gateway") or item.get("via") or "")
+        found.append((base, length, device, str(item.get("type", "unicast")), int(item.get("metric") or 0), gateway))
     return found
 
 

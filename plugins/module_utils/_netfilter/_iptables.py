@@ -2,9 +2,9 @@
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-from __future__ import annotations
-
 """Reads what iptables-save and ip6tables-save print, of either backend."""
+
+from __future__ import annotations
 
 import re
 from typing import Any, Callable
@@ -193,3 +193,12 @@ def _act(target: tuple[str, str], options: list[tuple[bool, str, list[str]]], ta
         return _xt_targets.build(name, options, 4 if table.family == "ip" else 6)
     except (Unsupported, IndexError, ValueError):
         return _xt_targets.unreadable
+
+
+def compile_accept(words: str, version: int) -> Rule:
+    """A rule that is in no ruleset yet, for packets of one IP version: `-s 10.244.0.0/16 -j ACCEPT`."""
+    table = Table("ip" if version == 4 else "ip6", "filter", "nft")
+    rule = Rule(f"-A PODNET {words}")
+    own_version: Step = (MATCH, lambda state, at: state.family == version)
+    rule.compile = lambda: [own_version, *compile_rule(rule.text, table)]
+    return rule

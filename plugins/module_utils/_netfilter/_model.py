@@ -2,8 +2,6 @@
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-from __future__ import annotations
-
 """What both dialects are read into: tables of chains of rules, a rule being a list of steps.
 
 A step is a pair: (MATCH, function) where the function takes (State, At) and answers True, False or None; or
@@ -15,6 +13,8 @@ accept    end this base chain                    drop      end the packet (drop,
 jump      target chain, then the next rule       goto      target chain, then where this chain's caller goes on
 return    leave the chain                        local     the host itself gets the packet, it is not forwarded
 """
+
+from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import Any, Callable, Optional
@@ -38,6 +38,7 @@ class At:
     layer: str
     facts: Facts
     local_destination_possible: bool = True
+    bridged: Tri = False  # whether the packet stays on one bridge
 
 
 @dataclass

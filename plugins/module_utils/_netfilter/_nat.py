@@ -2,9 +2,9 @@
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-from __future__ import annotations
-
 """What address translation does to the state. A mapping is made once per connection and direction."""
+
+from __future__ import annotations
 
 from typing import Any
 

@@ -2,18 +2,18 @@
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-from __future__ import annotations
-
 """What the rules of one nft table share: its sets and maps, and the values that expressions take from them."""
+
+from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any, Callable
 
 from ._model import At, Table
 from ._nft_sets import Lookup
-from ._nft_values import Choice, Getter, Kind, constant, expression
+from ._nft_values import Getter, Kind, constant, expression
 from ._packet import State
-from ._values import ABSENT, UNKNOWN, Unsupported
+from ._values import ABSENT, UNKNOWN, Choice, Unsupported
 
 
 class Scope:
@@ -69,7 +69,7 @@ def values(tree: Any, kind: Kind, scope: Scope) -> Callable[[State, At], tuple[l
         return look
     if isinstance(tree, dict) and set(tree) == {"range"}:
         return lambda state, at: ([UNKNOWN], False)
-    if isinstance(tree, dict) and next(iter(tree)) not in ("|", "elem"):
+    if isinstance(tree, dict) and next(iter(tree)) != "elem" and not _is_flags(tree):
         read: Getter = expression(tree)[0]
 
         def evaluate(state: State, at: At) -> tuple[list[Any], bool]:
@@ -90,3 +90,8 @@ def _data(tree: Any, kind: Kind) -> Any:
         return constant(tree, kind)
     except Unsupported:
         return UNKNOWN
+
+
+def _is_flags(tree: dict[str, Any]) -> bool:
+    """Whether it is names of bits, put together."""
+    return set(tree) == {"|"} and not any(isinstance(part, dict) for part in tree["|"])

@@ -2,16 +2,17 @@
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-from __future__ import annotations
-
 """nft's sets and maps, named and anonymous, and the comparison of a value with what stands on a rule's right side."""
+
+from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import Any
 
-from ._nft_values import FLAGS, Choice, Kind, constant
+from ._nft_values import FLAGS, Kind, constant
 from ._values import (
     UNKNOWN,
+    Choice,
     Matcher,
     Tri,
     Unsupported,

@@ -2,9 +2,9 @@
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-from __future__ import annotations
-
 """nft's statements: what each does to a packet."""
+
+from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any, Callable
@@ -13,9 +13,9 @@ from . import _nat
 from ._model import ACT, MATCH, Act, Alternative, At, Step
 from ._nft_scope import Scope, values
 from ._nft_sets import comparison
-from ._nft_values import Choice, expression
+from ._nft_values import expression
 from ._packet import State
-from ._values import ABSENT, UNKNOWN, Tri, Unsupported
+from ._values import ABSENT, UNKNOWN, Choice, Tri, Unsupported
 from ._xt_targets import unreadable, untrack
 
 # Statements after which a later chain may see another packet or another connection.
@@ -65,7 +65,7 @@ def compile_rule(statements: list[Mapping[str, Any]], scope: Scope) -> list[Step
             step = (MATCH, _unknown) if name == "match" else (ACT, _anything)
         if step is not None:
             steps.append(step)
-    return steps
+    return [(MATCH, _unknown), *steps] if _hides_family(statements, scope) else steps
 
 
 def _unknown(state: State, at: At) -> Tri:
@@ -225,6 +225,17 @@ def _reject(body: Any, scope: Scope) -> Act:
         return [("drop" if applies.get(kind, True) else "break", None, state)]
 
     return act
+
+
+def _hides_family(statements: list[Mapping[str, Any]], scope: Scope) -> bool:
+    """Whether the listing may hide a test of the IP version.
+
+    `meta nfproto ipv6 meta l4proto tcp reject with tcp reset` is listed by nft 1.0 and 1.1 without its first test.
+    """
+    text = str(statements)
+    resets = "'reject': {'type': 'tcp reset'" in text
+    shown = any(f"'{word}'" in text for word in ("ip", "ip6", "icmp", "icmpv6", "nfproto", "arp"))
+    return resets and not shown and scope.table.family not in ("ip", "ip6")
 
 
 def _dynamic_set(body: Mapping[str, Any], scope: Scope) -> Act:

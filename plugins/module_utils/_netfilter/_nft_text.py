@@ -2,9 +2,9 @@
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-from __future__ import annotations
-
 """Writes a rule of nft's JSON the way nft itself writes it, for people."""
+
+from __future__ import annotations
 
 import json
 from collections.abc import Mapping

@@ -2,8 +2,6 @@
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-from __future__ import annotations
-
 """nft's expressions: what they read from the packet, and the constants they are compared with.
 
 The shapes are those of libnftables-json(5). Each expression has a kind, which says how its constants are written.
@@ -11,24 +9,19 @@ nft hides in a listing the tests it adds by itself (`tcp dport` implies `meta l4
 implies IPv4), so a field that the packet does not have is ABSENT and ends the rule, negated or not.
 """
 
+from __future__ import annotations
+
 from typing import Any, Callable, Union
 
 from . import _fib
 from ._model import At
 from ._packet import ICMP, ICMPV6, STATES, STATUS, TCP_FLAGS, WITH_PORTS, State
-from ._values import ABSENT, UNKNOWN, Unsupported, address, port_number, protocol_number
+from ._values import ABSENT, UNKNOWN, Choice, Unsupported, address, port_number, protocol_number
 from ._xt_base import in_name, out_name
 from ._xt_conntrack import conntrack_state
 
 Getter = Callable[[State, At], Any]
 Kind = Union[str, tuple[str, ...]]
-
-
-class Choice:
-    """One of several values, no one can tell which (numgen, jhash)."""
-
-    def __init__(self, values: list[Any]) -> None:
-        self.values = values
 
 
 def expression(tree: Any) -> tuple[Getter, Kind]:

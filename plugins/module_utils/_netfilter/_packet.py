@@ -2,9 +2,9 @@
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-from __future__ import annotations
-
 """The described packet, and its state while it is walked."""
+
+from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any

@@ -2,9 +2,9 @@
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-from __future__ import annotations
-
 """The packets that a node of a flannel cluster has to forward."""
+
+from __future__ import annotations
 
 import ipaddress
 from collections.abc import Mapping, Sequence

@@ -2,19 +2,18 @@
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-from __future__ import annotations
-
 """The order in which the kernel calls what sees a packet: layers, hooks, priorities."""
+
+from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from ._bridge import is_bridged
-from ._model import At, Chain
+from ._model import Chain
 from ._packet import State
 from ._ruleset import Ruleset
-from ._values import UNKNOWN, Token
+from ._values import UNKNOWN, Token, Tri
 
 CONNTRACK = Token("connection tracking")
 NAT = Token("address translation")
@@ -42,18 +41,15 @@ class Stop:
     routing: bool = False
 
 
-def path(rules: Ruleset, state: State, hooks: tuple[str, ...]) -> Iterator[Stop]:
-    """The stops of a packet, in order."""
-    at = At("forward", "ip", rules.facts)
-    bridged = is_bridged(state, at) if hooks[:2] == ("prerouting", "forward") else False
+def path(rules: Ruleset, state: State, hooks: tuple[str, ...], bridged: Tri) -> Iterator[Stop]:
+    """The stops of a packet, in order. `bridged`: whether it stays on one bridge."""
     has_bridge_rules = any(table.family == "bridge" for table in rules.tables)
     if hooks[0] == "prerouting":
         yield from _device(rules, state, "ingress", state.iif)
     if has_bridge_rules and hooks[0] == "prerouting":
         yield from _layer(rules, state, "prerouting", "bridge", state.iif)
-        if bridged is not True:
-            yield from _layer(rules, state, "input", "bridge", state.iif)
-    skip = _bridge_skips_ip(rules, state) if bridged is not False else False
+        yield from _perhaps(bridged, _layer(rules, state, "input", "bridge", state.iif))
+    skip = _bridge_skips_ip(rules, state, bridged)
     for hook in hooks:
         if hook == "forward" and has_bridge_rules and bridged is not False:
             for stop in _layer(rules, state, "forward", "bridge", state.iif):
@@ -63,22 +59,30 @@ def path(rules: Ruleset, state: State, hooks: tuple[str, ...]) -> Iterator[Stop]
             stop.maybe = stop.maybe or skip is not False
             if skip is not True:
                 yield stop
-        if hook == "prerouting" and "forward" in hooks:
+        if hook == "prerouting":
             yield Stop("prerouting", "ip", routing=True)
     if hooks[-1] == "postrouting":
         if has_bridge_rules:
-            if bridged is not True:
-                yield from _layer(rules, state, "output", "bridge", state.oif)
+            yield from _perhaps(bridged, _layer(rules, state, "output", "bridge", state.oif))
             yield from _layer(rules, state, "postrouting", "bridge", state.oif)
         yield from _device(rules, state, "egress", state.oif)
 
 
-def _bridge_skips_ip(rules: Ruleset, state: State) -> Any:
-    """Whether a bridged packet passes the ip hooks by: True, False, or None where it is not known to be bridged."""
+def _perhaps(bridged: Any, stops: Iterator[Stop]) -> Iterator[Stop]:
+    """The stops of a packet that is routed, where it may be bridged."""
+    for stop in stops:
+        stop.maybe = stop.maybe or bridged is None
+        if bridged is not True:
+            yield stop
+
+
+def _bridge_skips_ip(rules: Ruleset, state: State, bridged: Any) -> Any:
+    """Whether the packet passes the ip hooks by, on a bridge without br_netfilter; None where no one can tell."""
     name = f"net.bridge.bridge-nf-call-{'iptables' if state.family == 4 else 'ip6tables'}"
-    if rules.facts.is_bridge(state.iif) is True and state.iif == state.oif:
-        return {"1": False, "0": True}.get(str(rules.facts.sysctl.get(name)), False)
-    return False
+    calls = {"1": True, "0": False}.get(str(rules.facts.sysctl.get(name)))
+    if bridged is False or calls is True:
+        return False
+    return True if bridged and calls is False else None
 
 
 def _hook(rules: Ruleset, state: State, hook: str) -> Iterator[Stop]:
@@ -117,5 +121,6 @@ def _device(rules: Ruleset, state: State, hook: str, device: Any) -> Iterator[St
     bridge = rules.facts.is_bridge(device)
     for chain in rules.base_chains("netdev", hook, state.family):
         certain = device in chain.device
-        if certain or device is UNKNOWN or bridge is not False and not certain and bridge is not None:
+        # nft 1.0 leaves the device out of its JSON; and a bridge's ports are devices that the packet may have come by.
+        if certain or not chain.device or device is UNKNOWN or bridge is not False:
             yield Stop(hook, "netdev", [chain], maybe=not certain)

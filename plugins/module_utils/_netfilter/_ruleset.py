@@ -2,9 +2,9 @@
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-from __future__ import annotations
-
 """All rules that a host's kernel holds, put together from what its tools print."""
+
+from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from typing import Any

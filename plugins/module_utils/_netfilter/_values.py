@@ -2,13 +2,13 @@
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-from __future__ import annotations
-
 """Values that may be unknown, and the three-valued comparisons over them.
 
 A comparison answers True, False, or None where the evidence does not tell. Known values are plain
 Python values: ints for addresses, ports, protocols, marks and flag words, strings for interface names.
 """
+
+from __future__ import annotations
 
 import ipaddress
 import socket
@@ -112,6 +112,19 @@ def all_of(answers: Iterable[Tri]) -> Tri:
         if answer is None:
             result = None
     return result
+
+
+def same(answers: Iterable[Tri]) -> Tri:
+    """The answer that all give; None where they differ or there is none."""
+    found = set(answers)
+    return found.pop() if len(found) == 1 else None
+
+
+class Choice:
+    """One of several values, no one can tell which."""
+
+    def __init__(self, values: Iterable[Any]) -> None:
+        self.values = list(values)
 
 
 def equals(constant: Any) -> Matcher:

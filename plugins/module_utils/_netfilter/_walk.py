@@ -2,8 +2,6 @@
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-from __future__ import annotations
-
 """Walks a packet through the hooks, keeping every world that the evidence leaves possible.
 
 A world is a state of the packet with the way it came. Where a rule's answer is unknown the world splits; worlds in the
@@ -12,22 +10,25 @@ verdict is certain where all worlds end alike. This bounds the true answer from 
 nothing where both of its answers lead to the same end.
 """
 
+from __future__ import annotations
+
 import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ._bridge import stays
 from ._model import ACT, MATCH, At, Chain, Rule
 from ._packet import STATES, State, state_of
 from ._path import CONNTRACK, NAT, Stop, path
 from ._ruleset import Ruleset
 from ._values import UNKNOWN
-from ._verdict import Place, Verdict, place
+from ._verdict import Note, Place, Verdict, place
 
 FORWARD = ("prerouting", "forward", "postrouting")
 INPUT = ("prerouting", "input")
 OUTPUT = ("output", "postrouting")
 
-_MOST_WORLDS = 64
+_MOST_WORLDS = 256
 _MOST_DEPTH = 64
 
 
@@ -51,13 +52,16 @@ class _Walk:
     def __init__(self, ruleset: Ruleset, state: State) -> None:
         self.rules, self.start = ruleset, state
         self.dropped: list[_World] = []
-        self.local: list[_World] = []
+        self.elsewhere: list[_World] = []
         self.accepted: list[_World] = []
         self.at = At("", "ip", ruleset.facts)
         self.base: Chain | None = None
+        self.forwards = True
 
     def run(self, hooks: tuple[str, ...]) -> Verdict:
         start = self.start
+        self.forwards = "forward" in hooks
+        self.at.bridged = stays(start, self.rules.facts) if hooks[:2] == ("prerouting", "forward") else False
         self.at.local_destination_possible = self.rules.translates(start.family)
         if hooks[0] not in ("prerouting", "output", "ingress"):
             start.tracking = "tracked" if start.ctstate not in (STATES["invalid"], STATES["untracked"]) else "none"
@@ -67,7 +71,7 @@ class _Walk:
         if offloaded and self.rules.has_flowtable(start.family, (start.iif, start.oif)):
             note = ("forward", None, "a flow table may carry the connection past this hook", "unknown")
             past.append(worlds[0].at(start, note, note))
-        for stop in path(self.rules, start, hooks):
+        for stop in path(self.rules, start, hooks, self.at.bridged):
             worlds = self.stop(stop, worlds)
         return self.judge(worlds + past)
 
@@ -78,13 +82,20 @@ class _Walk:
             return self.route(worlds)
         orders = itertools.permutations(stop.members) if stop.ordered is False else [stop.members]
         result: list[_World] = []
+        before = len(self.dropped)
         for order in orders:
             here = worlds
+            if not stop.ordered:
+                names = " and ".join(_name(one) for one in order)
+                note = (stop.hook, None, f"{names} have the same priority", "their order is not known")
+                here = [world.at(world.state, None, note) for world in here]
             for member in order:
                 here = self.member(stop, member, here)
             result += here
         if stop.maybe:
-            result += worlds
+            note = (stop.hook, None, f"{_name(stop.members[0])}", "whether the packet comes by it is not known")
+            result = [world.at(world.state, None, note) for world in result + worlds]
+            self.doubt_drops(before, note)
         return _merge(result)
 
     def member(self, stop: Stop, member: Any, worlds: list[_World]) -> list[_World]:
@@ -92,8 +103,15 @@ class _Walk:
             return _merge([self.track(world) for world in worlds])
         if member is NAT:
             return self.translate(stop, worlds)
+        before = len(self.dropped)
         after = self.base_chain(member, worlds)
-        return after if member.certain else _merge(after + worlds)
+        if member.certain:
+            return after
+        self.doubt_drops(before, (stop.hook, None, _name(member), "whether its table is dormant is not known"))
+        return _merge(after + worlds)
+
+    def doubt_drops(self, since: int, note: Note) -> None:
+        self.dropped[since:] = [world.at(world.state, None, note) for world in self.dropped[since:]]
 
     def track(self, world: _World) -> _World:
         state = world.state
@@ -124,19 +142,23 @@ class _Walk:
         return _merge(result)
 
     def route(self, worlds: list[_World]) -> list[_World]:
-        """Between prerouting and what follows: where the packet goes now."""
+        """Between prerouting and what follows: where a packet goes whose destination was changed."""
         result: list[_World] = []
         for world in worlds:
-            state = world.state
-            local = self.rules.facts.is_local(state.dst, state.family) if state.dst is not UNKNOWN else None
-            if local and state.dst != self.start.dst:
-                self.local.append(world)
+            state, facts = world.state, self.rules.facts
+            changed = state.dst != self.start.dst
+            if changed:
+                local = facts.is_local(state.dst, state.family)
+                if local is self.forwards or local is None:
+                    note = (self.at.hook, None, "the destination is changed", "the packet goes another way")
+                    self.elsewhere.append(world.at(state, note, note))
+                if local is self.forwards:
+                    continue
+            if not self.forwards or not (changed or state.oif is UNKNOWN):
+                result.append(world)
                 continue
-            if state.oif is UNKNOWN:
-                device = self.rules.facts.device_for(state.dst, state.family)
-                if isinstance(device, str) and device:
-                    world = world.at(state.copy(oif=device))
-            result.append(world)
+            device = facts.device_for(state.dst, state.family)
+            result.append(world.at(state.copy(oif=device)) if device and device is not UNKNOWN else world)
         return _merge(result)
 
     def base_chain(self, chain: Chain, worlds: list[_World]) -> list[_World]:
@@ -217,7 +239,7 @@ class _Walk:
         elif action == "accept":
             self.accepted.append(world)
         elif action == "local":
-            self.local.append(world)
+            self.elsewhere.append(world)
         elif action == "return":
             returned.append(world)
         else:
@@ -232,19 +254,27 @@ class _Walk:
 
     def judge(self, worlds: list[_World]) -> Verdict:
         missing = self.rules.missing.get(self.start.family, ())
-        ends = [name for name, found in (("accept", worlds), ("drop", self.dropped), ("local", self.local)) if found]
+        ends = [
+            name for name, found in (("accept", worlds), ("drop", self.dropped), ("elsewhere", self.elsewhere)) if found
+        ]
         if ends == ["drop"]:
             return _verdict("drop", "drop", "drop", self.dropped[0])
         if ends == ["accept"] and not missing:
             return _verdict("accept", "accept", "accept", worlds[0])
-        if ends == ["local"]:
-            return _undetermined(self.local[0], Place(action="the packet is delivered to the host itself"))
+        if ends == ["elsewhere"]:
+            return _undetermined(self.elsewhere[0], Place(action="the packet goes another way than described"))
         if ends == ["accept"]:
             reason = f"{', '.join(missing)} of the evidence was not looked at; a drop there would be final"
             return _undetermined(worlds[0], Place(action=reason))
-        first = next((one for one in self.dropped + self.local if one.doubt), (self.dropped + self.local)[0])
+        first = next((one for one in self.dropped + self.elsewhere if one.doubt), (self.dropped + self.elsewhere)[0])
         upper = "accept" if worlds else "drop"
         return Verdict("undetermined", "drop", upper, place(first.doubt) if first.doubt else None, _trail(first))
+
+
+def _name(member: Any) -> str:
+    if not isinstance(member, Chain):
+        return repr(member)
+    return f"{member.table.family} {member.table.name} {member.name} ({member.table.backend})"
 
 
 def _decides(steps: Sequence[Any], index: int) -> bool:

@@ -2,15 +2,15 @@
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-from __future__ import annotations
-
 """What the readers of matches share."""
+
+from __future__ import annotations
 
 from typing import Any, Callable
 
 from ._model import At
 from ._packet import State
-from ._values import ABSENT, Matcher, Tri, all_of, equals, negate, port_number, within
+from ._values import ABSENT, UNKNOWN, Choice, Matcher, Tri, all_of, equals, negate, port_number, within
 
 Options = list[tuple[bool, str, list[str]]]  # negated, option, values
 Match = Callable[[State, At], Tri]
@@ -30,15 +30,23 @@ def in_name(state: State, at: At) -> Any:
         return ""
     if at.hook == "postrouting" and at.facts.kernel < (5, 7):
         return ""  # kernel 28f8bfd1ac94: iif in postrouting since 5.7
+    if at.hook == "postrouting" and at.layer == "ip" and at.bridged is not False:
+        return "" if at.bridged else UNKNOWN  # br_netfilter gives no incoming interface there
     if at.layer == "bridge":
-        return state.physin
+        return _port(state.physin, state.iif, at)
     return state.iif
 
 
 def out_name(state: State, at: At) -> Any:
     if at.hook in ("prerouting", "input", "ingress"):
         return ""
-    return state.physout if at.layer == "bridge" else state.oif
+    return _port(state.physout, state.oif, at) if at.layer == "bridge" else state.oif
+
+
+def _port(port: Any, bridge: Any, at: At) -> Any:
+    """At the bridge's own hooks the interface is a port."""
+    ports = at.facts.ports(bridge) if port is UNKNOWN else []
+    return Choice(ports) if ports else port
 
 
 def port_range(text: str) -> Matcher:

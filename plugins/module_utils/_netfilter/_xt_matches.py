@@ -2,8 +2,6 @@
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-from __future__ import annotations
-
 """The matches of iptables: one table from a module's name to what reads its options.
 
 A reader takes (options, family), options being (negated, name, values), and answers a function of (State, At), or None
@@ -11,6 +9,8 @@ where the match says nothing (a comment). Modules that are not in the table, and
 are unknown: limit, hashlimit, recent, set, statistic, time, string, bpf, u32, length, ttl and the like cannot be told
 from the rules alone.
 """
+
+from __future__ import annotations
 
 from typing import Callable
 

@@ -2,9 +2,9 @@
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-from __future__ import annotations
-
 """The targets of iptables: one table from a target's name to what it does to the packet."""
+
+from __future__ import annotations
 
 from typing import Any, Callable
 

@@ -70,8 +70,8 @@ def ranges(cluster: ClusterFacts, hosts: Iterable[HostFacts]) -> list[dict[str, 
         ),
     )
     meets: dict[int, set[int]] = {}
-    for one, other in overlapping((str(i), entry["network"]) for i, entry in enumerate(entries)):
-        pair = (int(one[0]), int(other[0]))
+    for first, second in overlapping((str(i), entry["network"]) for i, entry in enumerate(entries)):
+        pair = (int(first[0]), int(second[0]))
         if frozenset(entries[i]["kind"] for i in pair) in _APART:
             meets.setdefault(pair[0], set()).add(pair[1])
             meets.setdefault(pair[1], set()).add(pair[0])
