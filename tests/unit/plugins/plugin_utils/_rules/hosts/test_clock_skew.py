@@ -1,0 +1,36 @@
+# Copyright (c) podnet.kubeadm contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+from rules import findings, healthy, undetermined
+
+
+def apart(**seconds):
+    bundle = healthy("host")
+    for name, node in bundle["nodes"].items():
+        node["clock"] = node["controller_clock"] + seconds.get(name, 0.2)
+    return bundle
+
+
+def test_an_hour_behind():
+    (found,) = findings("clock-skew", apart(node2=-3725))
+    assert (found.severity, found.where) == ("error", ["node2"])
+    assert found.summary == "the clock is 62 minutes behind"
+
+
+def test_half_a_minute_is_a_warning_and_seconds_are_nothing():
+    assert [found.severity for found in findings("clock-skew", apart(node2=30))] == ["warning"]
+    assert findings("clock-skew", apart(node1=-1.5, node2=3, node3=-2)) == []
+
+
+def test_a_controller_that_is_off_itself():
+    (found,) = findings("clock-skew", apart(node1=7200, node2=7201, node3=7200.5))
+    assert (found.severity, found.where) == ("warning", ["cluster"])
+
+
+def test_without_the_key_it_is_undetermined():
+    bundle = apart()
+    del bundle["nodes"]["node2"]["controller_clock"]
+    assert [missed.key for missed in undetermined("clock-skew", bundle)] == ["nodes.*.controller_clock"]

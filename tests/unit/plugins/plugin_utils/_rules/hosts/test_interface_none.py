@@ -1,0 +1,86 @@
+# Copyright (c) podnet.kubeadm contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+import pytest
+from rules import findings, healthy, undetermined
+
+
+def without_route(base="host"):
+    bundle = healthy(base)
+    node = bundle["nodes"]["node2"]
+    node["ip_route"] = [route for route in node["ip_route"] if route["dst"] != "default"]
+    return bundle, node
+
+
+def told(**flannel):
+    bundle = healthy("host")
+    bundle["intent"]["flannel"].update(flannel)
+    return bundle
+
+
+def test_no_default_route():
+    bundle, _node = without_route()
+    (found,) = findings("interface-none", bundle)
+    assert (found.severity, found.where) == ("error", ["node2"])
+
+
+def test_an_interface_that_is_given_needs_no_route():
+    bundle, _node = without_route()
+    bundle["intent"]["flannel"]["interface"] = "eth0"
+    assert findings("interface-none", bundle) == []
+
+
+def test_a_flannel_that_runs_fails_only_at_its_next_start():
+    bundle, _node = without_route("cluster")
+    assert [found.severity for found in findings("interface-none", bundle)] == ["warning"]
+
+
+def test_a_card_without_an_address():
+    bundle = healthy("host")
+    for link in bundle["nodes"]["node2"]["ip_address"]:
+        if link["ifname"] == "eth0":
+            link["addr_info"] = [one for one in link["addr_info"] if one["family"] != "inet"]
+    (found,) = findings("interface-none", bundle)
+    assert "has no IPv4 address" in found.summary
+
+
+@pytest.mark.parametrize("flannel", [{"interface": "eth.*"}, {"interface": "ens3"}, {"interface_regex": "^ens"}])
+def test_a_name_or_pattern_that_matches_nothing(flannel):
+    (found,) = findings("interface-none", told(**flannel))
+    assert found.where == ["node1", "node2", "node3"]
+
+
+@pytest.mark.parametrize(
+    "flannel",
+    [
+        {"interface": "eth0"},
+        {"interface_regex": "^eth"},
+        {"interface_regex": r"192\.168\.10\..*"},
+        {"interface": ["ens3", "eth0"]},
+    ],
+)
+def test_what_matches(flannel):
+    assert findings("interface-none", told(**flannel)) == []
+
+
+def test_an_address_is_on_one_host_only():
+    (found,) = findings("interface-none", told(interface="192.168.10.11"))
+    assert found.where == ["node2", "node3"]
+
+
+def test_dual_stack_that_runs_without_an_ipv6_default_route_is_information():
+    assert [found.severity for found in findings("interface-none", healthy("cluster-dual"))] == ["info"]
+
+
+def test_a_pattern_that_cannot_be_read_is_no_finding():
+    bundle = told(interface_regex="(")
+    assert all(found.severity != "error" for found in findings("interface-none", bundle))
+
+
+def test_without_the_key_it_is_undetermined():
+    bundle = healthy("host")
+    del bundle["nodes"]["node2"]["ip_route"]
+    assert [missed.key for missed in undetermined("interface-none", bundle)] == ["nodes.*.ip_route"]
