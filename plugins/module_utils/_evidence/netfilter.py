@@ -68,25 +68,21 @@ def _legacy_save(source: Source, command: str, names: str) -> str:
 def _selected(source: Source, command: str) -> str:
     """Told by the file that the command is a link to: running it would open a socket to the kernel."""
     for folder in ("/usr/local/sbin", "/usr/sbin", "/sbin", "/usr/local/bin", "/usr/bin", "/bin"):
-        path = source.path(f"{folder}/{command}")
-        if os.path.lexists(path):
-            name = os.path.basename(_follow(source, f"{folder}/{command}"))
+        path = f"{folder}/{command}"
+        if not source.exists(path):
+            continue
+        # Alternatives are links to links.
+        for _unused in range(8):
             for backend in ("nft", "legacy"):
-                if backend in name:
+                if backend in os.path.basename(path):
                     return backend
-            # one binary per backend, as before 1.8, or a wrapper
-            return "nft" if "(nf_tables)" in source.output(command, "--version") else "legacy"
+            target = source.link(path)
+            if not target:
+                break
+            path = os.path.normpath(os.path.join(os.path.dirname(path), target))
+        # One binary per backend, as before 1.8, or a wrapper.
+        return "nft" if "(nf_tables)" in source.output(command, "--version") else "legacy"
     return "none"
-
-
-def _follow(source: Source, path: str) -> str:
-    """The last link's target that names its backend, inside the root; alternatives are links to links."""
-    for _unused in range(8):
-        place = source.path(path)
-        if not os.path.islink(place) or "nft" in os.path.basename(path) or "legacy" in os.path.basename(path):
-            break
-        path = os.path.normpath(os.path.join(os.path.dirname(path), os.readlink(place)))
-    return path
 
 
 def nft(source: Source) -> Any:

@@ -143,6 +143,13 @@ class Source:
         """Whether PATH is there (a dangling link is not)."""
         return os.path.exists(self.path(path))
 
+    def link(self, path: str) -> str:
+        """What a symbolic link says; empty where PATH is none."""
+        try:
+            return os.readlink(self.path(path))
+        except OSError:
+            return ""
+
     def read_bytes(self, path: str, limit: int = FILE_BYTES) -> bytes:
         """The first LIMIT bytes of a regular file.
 
