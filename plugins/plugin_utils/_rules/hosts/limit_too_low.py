@@ -5,8 +5,8 @@
 """A limit of the host is reached, or is too low for the cluster.
 
 ## What it means
-The connection table, processes, open files or neighbour entries are used up; or the host is smaller than kubeadm
-takes for a control plane (2 CPUs, 1700 MB).
+The connection table, processes, open files or neighbour entries are used up; or the host has fewer CPUs than
+kubeadm asks of a control plane (two; for memory see `memory-low`).
 
 ## How it looks
 Kernel: `nf_conntrack: table full, dropping packet`, `neighbour: arp_cache: neighbor table overflow!`, `cgroup: fork
@@ -57,8 +57,8 @@ _SIGNS = {
     "open files are used up (LimitNOFILE)": r"too many open files",
 }
 _INOTIFY_FEW = 1024
-_MEMORY_MIB, _CPUS = 1700, 2
-"""What kubeadm's checks Mem and NumCPU ask of a control plane (1700 MB)."""
+_CPUS = 2
+"""What kubeadm's check NumCPU asks of a control plane."""
 
 
 def check_node(node: Host, view: View) -> Iterator[Found]:
@@ -74,19 +74,12 @@ def check_node(node: Host, view: View) -> Iterator[Found]:
 
 
 def _small(node: Host, view: View) -> Iterator[Found]:
-    """kubeadm's own checks, told before it runs."""
-    if view.stage != "host" or not node.has("roles") or "control_plane" not in node.roles:
+    """kubeadm's own check NumCPU, told before it runs."""
+    if view.stage != "host" or not node.has("roles") or "control_plane" not in node.roles or not node.has("cpus"):
         return
-    few = {}
-    if node.has("cpus") and node.cpus < _CPUS:
-        few["CPUs"] = (node.cpus, _CPUS)
-    if node.has("memory_mib") and node.memory_mib * 1024 * 1024 < _MEMORY_MIB * 1000 * 1000:
-        few["MiB of memory"] = (node.memory_mib, _MEMORY_MIB)
-    if few:
-        said = ", ".join(f"{have} {what} ({want} are asked for)" for what, (have, want) in few.items())
-        yield Found(
-            f"a control plane with {said}", {key: list(value) for key, value in few.items()}, severity="warning"
-        )
+    if node.cpus < _CPUS:
+        summary = f"a control plane with {node.cpus} CPU, kubeadm asks for {_CPUS}"
+        yield Found(summary, {"cpus": node.cpus}, severity="warning")
 
 
 def _neighbours(node: Host, view: View) -> Iterator[Found]:

@@ -14,6 +14,8 @@ way, at a package that is not there or has another name.
 ## What looks like it but is not
 - A derivative that keeps its parent's identity in /etc/os-release is that parent.
 - A member of a running cluster is not judged by it: what runs, runs.
+- A cluster that is built by other means may well run on another system: a warning here, a refusal in
+  podnet.kubeadm.preflight and site, unless `cluster_accept_findings` has it.
 
 ## Mend
 Install one of these systems on the host, or take it out of the inventory's groups.
@@ -38,10 +40,10 @@ SUPPORTED = {"debian": ("12", "13"), "ubuntu": ("22.04", "24.04")}
 
 RULE = Rule(
     title="The system is not supported",
-    severity="error",
+    severity="warning",
     needs=("nodes.os_release",),
     remedy="Use Debian 12 or 13, or Ubuntu 22.04 or 24.04, or take the host out of the inventory's groups.",
-    rank=20,
+    rank=85,
 )
 
 

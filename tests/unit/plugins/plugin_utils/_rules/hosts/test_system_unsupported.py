@@ -19,7 +19,7 @@ def test_another_system_is_found_on_its_host():
     bundle = healthy("host")
     bundle["nodes"]["node2"]["os_release"] = ROCKY
     (found,) = findings("system-unsupported", bundle)
-    assert (found.severity, found.where) == ("error", ["node2"])
+    assert (found.severity, found.where) == ("warning", ["node2"])
     assert found.summary == "Rocky Linux 9.6 (Blue Onyx) is not supported"
 
 
