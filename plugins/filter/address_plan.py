@@ -88,9 +88,9 @@ def _derive(
     errors = [one for one in verdict.all() if one.severity == "error"]
     lines = [f"- {one.code}: {one.summary}. {one.remedy}" for one in errors]
     try:
-        plan = view.plan.as_dict()
+        plan = {} if lines else view.plan.as_dict()
     except Missing as missing:
-        lines = lines or [f"- {missing.why}."]
+        lines = [f"- {missing.why}."]
     if lines:
         values = ", ".join(f"{key}={value!r}" for key, value in intent.items())
         raise ImpossiblePlan(

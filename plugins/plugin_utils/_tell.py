@@ -32,17 +32,21 @@ def printable(text: Any) -> str:
 def tell(verdict: Verdict, width: int, stage: str = "", accept_variable: str = "accept") -> list[Line]:
     """The lines of a verdict, none wider than ``width`` (at least 40) but for words that are."""
     width = max(width, 40)
-    lines: list[Line] = [(_headline(verdict, stage), "title")]
+    lines = _title(_headline(verdict, stage), width)
     for finding in verdict.findings:
         lines += [("", ""), *_finding(finding, width, accept_variable)]
     if verdict.accepted:
-        lines += [("", ""), ("Accepted, and counted for nothing:", "title")]
+        lines += [("", ""), *_title("Accepted, and counted for nothing:", width)]
         for finding in verdict.accepted:
             text = f"{finding.code} ({_places(finding.where)}): {finding.summary}"
             lines += [(line, "") for line in _wrapped(printable(text), width, "  - ", "    ")]
         lines += [(line, "") for line in _wrapped(f"Listed in {accept_variable}.", width, "    ", "    ")]
     lines += _undetermined(verdict.undetermined, width)
     return lines
+
+
+def _title(text: str, width: int) -> list[Line]:
+    return [(line, "title") for line in _wrapped(text, width, "", "")]
 
 
 def counts(findings: Iterable[Finding]) -> dict[str, int]:
@@ -120,7 +124,7 @@ def _undetermined(undetermined: list[Undetermined], width: int) -> Iterator[Line
     by_key: dict[str, list[Undetermined]] = {}
     for one in undetermined:
         by_key.setdefault(one.why, []).append(one)
-    yield from [("", ""), ("Undetermined, for what they need could not be seen:", "title")]
+    yield from [("", ""), *_title("Undetermined, for what they need could not be seen:", width)]
     for why, rules in sorted(by_key.items()):
         places = list(dict.fromkeys(place for one in rules for place in one.where))
         codes = ", ".join(dict.fromkeys(one.code for one in rules))

@@ -60,6 +60,7 @@ def test_a_plain_plan():
         "kube_proxy": {"clusterCIDR": "10.244.0.0/16"},
         "flannel": {"EnableIPv4": True, "Network": "10.244.0.0/16", "EnableIPv6": False},
         "cluster_dns": ["10.96.0.10"],
+        "kubernetes_service": ["10.96.0.1"],
         "capacity": {"ipv4": {"node_ranges": 256, "pods_per_node": 253}},
         "warnings": [],
     }
@@ -103,6 +104,14 @@ def test_every_reason_and_every_value_is_named_at_once():
         assert code in text
     for value in ("10.96.0.0/24", "planned_nodes=5", "max_pods=400", "192.168.1.1"):
         assert value in text
+
+
+@pytest.mark.parametrize("length", range(33))
+def test_a_service_range_of_any_size_is_a_sentence_or_a_plan(length):
+    try:
+        assert address_plan("172.20.0.0/16", service_cidr=f"10.96.0.0/{length}")["cluster_dns"] == ["10.96.0.10"]
+    except AnsibleFilterError as error:
+        assert "service-cidr-size" in str(error)
 
 
 @pytest.mark.parametrize("given", ["", None, [], "10.244.0.0", "10.244.0.0/16,", 7, {"a": 1}, ["10.244.0.0/16", None]])
