@@ -29,12 +29,21 @@ up() {
         esac
     done
     mirror >/dev/null
-    exec 8>"$state/lock"
-    flock -w 600 8 || refuse 3 "Another run is working on the lab '$lab'."
+    # flock holds the lock itself, so that the servers and nodes started here do not keep it.
+    flock -o -w 600 -E 75 "$state/lock" "$here/lab.sh" nodes "$count" "$releases" "$planes" || {
+        code=$?
+        [ "$code" != 75 ] || refuse 3 "Another run has been working on the lab '$lab' for ten minutes."
+        exit "$code"
+    }
+    say "    inventory: $state/inventory"
+}
+
+# nodes COUNT RELEASES CONTROL_PLANES: what `up` does once the mirror's content is there.
+nodes() {
+    known
     make_network
     serve_mirror
-    make_nodes "$count" "$releases" "$planes"
-    say "    inventory: $state/inventory"
+    make_nodes "$@"
 }
 
 # mirror: its content, made where it is not there. All that takes long is in here.
@@ -79,6 +88,7 @@ verb=${1:-}
 [ $# = 0 ] || shift
 case $verb in
 up) up "$@" ;;
+nodes) nodes "$@" ;;
 mirror) mirror ;;
 down) down ;;
 status) status ;;
