@@ -37,8 +37,8 @@ verb_test() {
 
     heading "one cluster"
     step 'check mode on empty hosts' 300 play site.yml --check --diff
-    step 'site, killed in kubeadm init' 400 killed_play 'control_plane : .*[Ii]nit' 4 site.yml
-    step 'site again, killed in a join' 400 killed_play 'worker : .*[Jj]oin' 1 site.yml
+    step 'site, killed in kubeadm init' 400 killed_play 'control_plane : Make the first' 6 site.yml
+    step 'site again, killed in a join' 400 killed_play 'worker : Join the host' 2 site.yml
     essential 'site finishes what was killed' 600 play site.yml
     step 'second run changes nothing' 300 unchanged_play site.yml
     step 'check mode on the running cluster' 300 unchanged_play site.yml --check --diff
