@@ -44,15 +44,19 @@ def available(node: Host) -> set[str]:
 
 
 def joined(node: Host, view: View) -> bool:
-    """Whether the host is a member of a cluster: its kubelet has a kubeconfig, or there is a Node of it."""
-    try:
-        if "/etc/kubernetes/kubelet.conf" in node.kubernetes_files:
+    """Whether the host is a member of a cluster: its kubelet has a kubeconfig, or there is a Node of it.
+
+    Where neither was looked at, the stage tells. What keeps a member from working is an error; on a host that is none
+    yet most of it is mended by whoever builds the cluster, and is a warning.
+    """
+    files = None
+    with contextlib.suppress(Missing):
+        files = node.kubernetes_files
+        if "/etc/kubernetes/kubelet.conf" in files:
             return True
-    except Missing:
-        pass
     if view.stage != "cluster":
         return False
     try:
         return view.kube_node(node) is not None
     except Missing:
-        return False
+        return files is None

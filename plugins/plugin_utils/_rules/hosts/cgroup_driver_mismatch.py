@@ -38,6 +38,7 @@ from ..._evidence._host import Host
 from ..._finding import Found, Missing
 from ..._registry import Rule
 from ..._view import View
+from ._modules import joined
 
 RULE = Rule(
     title="kubelet and runtime use different cgroup drivers",
@@ -62,7 +63,7 @@ def check_node(node: Host, view: View) -> Iterator[Found]:
     if systemd is None:
         systemd = runtime.need("systemd_cgroup", kind=bool)
     compared = {"kubelet": kubelet, "runtime": _driver(systemd), "handler": default, "handlers": handlers}
-    soft = "warning" if view.stage == "host" else None
+    soft = None if joined(node, view) else "warning"
     if _driver(systemd) != kubelet:
         summary = f"the kubelet uses {kubelet}, the runtime {_driver(systemd)}"
         yield Found(summary, compared, severity=soft)

@@ -38,6 +38,7 @@ from ..._evidence._item import Item
 from ..._finding import Found, Missing
 from ..._registry import Rule
 from ..._view import View
+from ._modules import joined
 
 RULE = Rule(
     title="Runtime and flannel use different CNI folders",
@@ -66,7 +67,7 @@ def check_node(node: Host, view: View) -> Iterator[Found]:
         raise Missing(f"{node.path}.runtime.bin_dir")
     if apart:
         said = " and ".join(f"{', '.join(one['runtime'])} instead of {one['flannel']}" for one in apart.values())
-        soft = "warning" if view.stage == "host" else None
+        soft = None if joined(node, view) else "warning"
         yield Found(f"the runtime looks into {said}", apart, severity=soft)
 
 

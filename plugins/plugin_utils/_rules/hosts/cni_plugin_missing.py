@@ -42,6 +42,7 @@ from ..._evidence._said import said_on
 from ..._finding import Found, Missing
 from ..._registry import Rule
 from ..._view import View
+from ._modules import joined
 
 RULE = Rule(
     title="A CNI plugin is missing",
@@ -67,7 +68,7 @@ def check_node(node: Host, view: View) -> Iterator[Found]:
         return
     said = sorted({match[1] for line in said_on(view, node) if (match := _MISSED.search(line))})
     compared = {"needed": needed, "absent": gone, "missed by new pods": said}
-    soft = "warning" if view.stage == "host" else None
+    soft = None if joined(node, view) else "warning"
     yield Found(f"the runtime's plugin folder has no {', '.join(gone)}", compared, severity=soft)
 
 

@@ -36,6 +36,7 @@ from ..._evidence._host import Host
 from ..._finding import Found, Missing
 from ..._registry import Rule
 from ..._view import View
+from ._modules import joined
 from ._runtime import kubelet_socket
 
 RULE = Rule(
@@ -63,7 +64,7 @@ def check_node(node: Host, view: View) -> Iterator[Found]:
     said = node.kubeadm_output if node.has("kubeadm_output") else ""
     off = runtime.flag("cri_disabled")
     if off or (off is None and name == "containerd" and _DISABLED.search(runtime.text("config"))):
-        soft = "warning" if view.stage == "host" and not _UNKNOWN.search(said) else None
+        soft = None if joined(node, view) or _UNKNOWN.search(said) else "warning"
         yield Found(f"{name} runs without its CRI plugin", {"disabled": True, "kubeadm": said[-300:]}, severity=soft)
     elif off is None and _UNKNOWN.search(said):
         yield Found("the runtime does not answer CRI", {"kubeadm": said[-300:]})

@@ -83,7 +83,7 @@ def check_node(node: Host, view: View) -> Iterator[Found]:
         names, verb = ", ".join(waiting), "is" if len(waiting) == 1 else "are"
         later = "" if loadable is None else ", though the kernel can load it"
         compared = {"not loaded": waiting, "can be loaded": loadable is not None}
-        soft = view.stage == "host" and not member or waiting == ["br_netfilter"] and flannel_nftables(view)
+        soft = not member or waiting == ["br_netfilter"] and flannel_nftables(view)
         yield Found(f"{names} {verb} not loaded{later}", compared, severity="warning" if soft else None)
 
     absent = [name for name in _loaded_at_need(node, view) if name not in have and name not in waiting]
