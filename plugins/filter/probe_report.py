@@ -10,8 +10,10 @@ from ..plugin_utils import _probe_report
 
 
 def probe_report(probes: list[dict[str, Any]], drops: dict[str, Any] | None = None, form: str = "lines") -> Any:
-    """Lines for people, or JUnit."""
-    return _probe_report.junit(probes) if form == "junit" else _probe_report.report(probes, drops)
+    """Lines for people, JUnit, or evidence."""
+    if form == "lines":
+        return _probe_report.report(probes, drops)
+    return {"junit": _probe_report.junit, "evidence": _probe_report.evidence}[form](probes)
 
 
 class FilterModule:

@@ -203,7 +203,7 @@ drops:
 probes:
   description:
     - One entry per path and target, with C(from), C(to), C(what), C(address), C(ok), C(ms) (null where nothing right
-      came back), C(tries) and C(detail) (why it failed, or empty).
+      came back), C(tries), C(detail) (why it failed, or empty) and, for V(icmp/pod), C(bytes) of payload.
   type: list
   elements: dict
   returned: O(state=probing)
@@ -398,6 +398,8 @@ class Asker:
             "tries": 0,
             "detail": "",
         }
+        if probe.what == "icmp/pod":
+            result["bytes"] = _probe_client.icmp_payload(self.mtu, probe.address)
         while True:
             start = time.monotonic()
             result["tries"] += 1

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Interrupts site at ten places of one bring-up and runs it again after each; then everything has to be as if nothing was.
+"""Interrupts site at eleven places of one bring-up, and runs it again after each; in the end all has to be well.
 
 Where it is killed on the controller, all of Ansible's processes go, and what they started on the nodes goes on as it
 would after a lost connection. Where kubeadm is killed on a node, site fails and says so. Needs nodes of a lab

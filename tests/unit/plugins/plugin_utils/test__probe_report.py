@@ -38,6 +38,13 @@ def test_nothing_was_probed() -> None:
     assert _probe_report.report([]) == []
 
 
+def test_evidence_has_the_names_of_its_format() -> None:
+    probes = [*PROBES, {**probe("n1", "n2", "icmp/pod"), "bytes": 1422}]
+    found = _probe_report.evidence(probes)
+    assert {(one["what"], one["ok"]) for one in found["n2"]} == {("tcp/pod", True), ("udp/dns", False)}
+    assert {one["what"] for one in found["n1"]} == {"tcp/pod", "icmp/1422"}
+
+
 def test_junit() -> None:
     suite = ElementTree.fromstring(_probe_report.junit(PROBES))
     assert (suite.get("tests"), suite.get("failures")) == ("4", "1")
