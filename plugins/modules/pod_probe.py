@@ -148,6 +148,12 @@ options:
     type: list
     elements: str
     default: []
+  partial:
+    description:
+      - Whether there are pods behind the service on hosts that are not among O(peers). Nothing answers in them, so
+        they refuse, which is no failure then.
+    type: bool
+    default: false
   all_pairs:
     description: Ask every other node, also in a cluster of more than twelve.
     type: bool
@@ -334,15 +340,16 @@ class Asker:
         """Ask until every pod has answered. A try that fails is a failure: services hide dead pods among live ones."""
         port = self.targets["service_port"]
         expected = set(probe.extra["expected"])
-        if probe.what == "udp/vip":
-            _probe_client.udp_who(probe.address, port, self.word, self.limit)
-            return
+        who = _probe_client.udp_who if probe.what == "udp/vip" else _probe_client.tcp_who
         seen: set[str] = set()
         for attempt in range(TRIES_PER_POD * max(len(expected), 1)):
             try:
-                seen.add(_probe_client.tcp_who(probe.address, port, self.word, self.limit))
+                seen.add(who(probe.address, port, self.word, self.limit))
             except ProbeFailed as exc:
-                raise ProbeFailed(f"try {attempt + 1}: {exc}") from exc
+                if not (self.params["partial"] and "refused" in str(exc)):
+                    raise ProbeFailed(f"try {attempt + 1}: {exc}") from exc
+            if seen and probe.what == "udp/vip":
+                return
             if seen >= expected or len(expected) > _probe_plan.ALL_PAIRS:
                 break
         self.seen |= seen
@@ -507,6 +514,7 @@ def main() -> None:
                 },
             },
             "paths": strings,
+            "partial": {"type": "bool", "default": False},
             "all_pairs": {"type": "bool", "default": False},
             "limit": {"type": "float", "default": 2.0},
             "patience": {"type": "float", "default": 0.0},

@@ -60,15 +60,37 @@ def before(cluster: dict[str, Any], net_conf: str, intent: dict[str, Any], taken
 
     A node that has no range yet because it registered just now does not; what was not looked at does not either.
     """
+    running = View({"stage": "cluster", "taken_at": taken_at, "cluster": cluster}, intent)
     rendered = {**cluster, "flannel_config": {"namespace": "kube-flannel", "net-conf.json": net_conf}}
     view = View({"stage": "cluster", "taken_at": taken_at, "cluster": rendered}, intent)
     sentences, _undetermined = _judged(view)
+    sentences += _interruptions(running, view)
     if not view.cluster.has("nodes"):
         return sentences
     for node in view.cluster.nodes:
         if node.pod_cidr_texts:
             sentences += refusals(node, view.cluster.net_conf)
     return _unique(sentences)
+
+
+def _interruptions(running: View, view: View) -> Iterator[str]:
+    """Changes that are no mismatch, and would cut running pods off while they are made."""
+    if running.cluster.has("kube_proxy_config") and running.intent.has("kube_proxy_mode"):
+        has, asked = running.cluster.kube_proxy_config.text("mode") or "iptables", running.intent.kube_proxy_mode
+        if has != asked:
+            yield (
+                f"cluster_kube_proxy_mode is {asked}, and kube-proxy of the running cluster works with {has}. A change "
+                "cuts services off on each node while its rules are made anew, so it is not made here: set it back, or "
+                "change the ConfigMap kube-system/kube-proxy and restart its DaemonSet at a time of your choice"
+            )
+    if running.cluster.has("flannel_config"):
+        has, asked = running.cluster.net_conf.backend_type, view.cluster.net_conf.backend_type
+        if has != asked and not running.intent.flannel.flag("change_backend"):
+            yield (
+                f"flannel_backend is {asked}, and flannel of the running cluster works with {has}. A change cuts nodes "
+                "off from each other until flannel was replaced on all of them: set it back, or accept that with "
+                "flannel_change_backend: true"
+            )
 
 
 def after(cluster: dict[str, Any], nodes: dict[str, Any], intent: dict[str, Any], taken_at: str) -> list[str]:

@@ -18,7 +18,7 @@ OPTIONS = {"node": "n1", "namespace": "podnet-verify", "word": "w"}
 
 
 def asker(**targets: Any) -> pod_probe.Asker:
-    return pod_probe.Asker({"node": "n1", "word": "w", "limit": 1.0, "port": 1, "targets": targets})
+    return pod_probe.Asker({"node": "n1", "word": "w", "limit": 1.0, "port": 1, "partial": False, "targets": targets})
 
 
 def test_check_mode_looks_for_no_pod(run_module: RunModule) -> None:
@@ -60,6 +60,22 @@ def test_a_dead_pod_behind_a_service_is_not_hidden_by_a_living_one(monkeypatch: 
     answers(monkeypatch, "n1", "")
     with pytest.raises(ProbeFailed, match="try 2: no answer"):
         asker(service_port=1).service(Probe("tcp/vip", "n1", "10.96.1.1", extra={"expected": ["n1", "n2"]}))
+
+
+def test_pods_of_hosts_that_take_no_part_may_refuse(monkeypatch: pytest.MonkeyPatch) -> None:
+    left = ["n1", "", "n2"]
+
+    def who(*_args: Any) -> str:
+        name = left.pop(0)
+        if not name:
+            raise ProbeFailed("connection refused")
+        return name
+
+    monkeypatch.setattr(_probe_client, "tcp_who", who)
+    one = asker(service_port=1)
+    one.params["partial"] = True
+    one.service(Probe("tcp/vip", "n1", "10.96.1.1", extra={"expected": ["n1", "n2"]}))
+    assert left == []
 
 
 def test_a_pod_that_never_answers_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

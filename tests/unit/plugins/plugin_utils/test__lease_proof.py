@@ -164,6 +164,18 @@ def test_a_changed_mask_is_refused() -> None:
     assert any("node_mask" in sentence for sentence in said)
 
 
+def test_a_changed_mode_of_kube_proxy_is_refused() -> None:
+    said = spoken_against(bundle(), kube_proxy_mode="nftables")
+    assert any("kube-proxy of the running cluster works with iptables" in sentence for sentence in said)
+
+
+def test_a_changed_backend_is_refused_unless_it_is_accepted() -> None:
+    conf = {**NET_CONF, "Backend": {"Type": "host-gw"}}
+    assert any("flannel_backend is host-gw" in sentence for sentence in spoken_against(bundle(), conf))
+    accepted = {**bundle()["intent"]["flannel"], "change_backend": True}
+    assert spoken_against(bundle(), conf, flannel=accepted) == []
+
+
 def test_a_dual_stack_network_that_lacks_the_second_family() -> None:
     one = copy.deepcopy(bundle("cluster-dual"))
     conf = json.loads(one["cluster"]["flannel_config"]["net-conf.json"])
