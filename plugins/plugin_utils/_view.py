@@ -13,10 +13,12 @@ from typing import Any
 from ._evidence._bundle import Hosts, load
 from ._evidence._cluster import Cluster
 from ._evidence._endpoint import server_host
+from ._evidence._flannel import NetConf
 from ._evidence._host import Host
 from ._evidence._intent import Intent
 from ._evidence._kube import KubeNode
 from ._evidence._net import Network
+from ._evidence._overlay import Lease, Overlay, leases, overlay
 from ._evidence._said import by_node
 from ._finding import Missing
 from ._plan import AddressPlan, derive, running
@@ -111,6 +113,38 @@ class View:
         if self.intent.has("control_plane_endpoint"):
             return server_host(self.intent.control_plane_endpoint)
         return ""
+
+    @cached_property
+    def overlay(self) -> Overlay:
+        """How flannel's backend is configured: as the running cluster has it, else as the intent asks. Raises
+        `Missing` where neither says so."""
+        try:
+            return overlay(self.cluster.net_conf)
+        except Missing:
+            if self.intent.has("net_conf"):
+                return overlay(self.intent.net_conf)
+            if self.intent.has("flannel"):
+                asked = self.intent.flannel
+                backend = {"Type": asked.text("backend") or "vxlan", "Port": asked.number("port")}
+                v6 = any(one.version == 6 for one in self.intent.pod_networks())
+                return overlay(NetConf({"Backend": backend, "EnableIPv6": v6}))
+            raise
+
+    @cached_property
+    def leases(self) -> list[Lease]:
+        """Every lease of the cluster; raises `Missing` where nodes were not looked at."""
+        return [lease for node in self.cluster.nodes for lease in leases(node)]
+
+    @cached_property
+    def node_networks(self) -> set[Network]:
+        """The pod ranges of all nodes."""
+        return {network for node in self.cluster.nodes for network in node.pod_networks}
+
+    def flannel_runs(self, host: Host) -> bool | None:
+        """Whether flannel runs on a host: a ready pod of it; None where the host is no node of the cluster. Raises
+        `Missing` where nodes or pods were not looked at."""
+        node = self.kube_node(host)
+        return None if node is None else self.cluster.flannel_runs_on(node.name)
 
     def kube_node(self, host: Host) -> KubeNode | None:
         """The Node object of a host: by the kubelet's name for it, the inventory's, or its address; None where the

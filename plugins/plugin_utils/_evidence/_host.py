@@ -6,9 +6,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
+from .._finding import Missing
 from ._cni import CniFile, cni_files
 from ._item import Item, as_list
 from ._net import Interface, Link, Route, links, routes4, routes6
@@ -44,6 +46,19 @@ class Host(Part):
     def __init__(self, raw: Any, name: str) -> None:
         super().__init__(raw, f"nodes.{name}")
         self.name = name
+        self._derived: dict[str, Any] = {}
+
+    def derived(self, key: str, make: Callable[[], Any]) -> Any:
+        """What several rules derive from this host, made once; a `Missing` that it raises is kept too."""
+        if key not in self._derived:
+            try:
+                self._derived[key] = make()
+            except Missing as missing:
+                self._derived[key] = missing
+        value = self._derived[key]
+        if isinstance(value, Missing):
+            raise value.with_traceback(None)
+        return value
 
     inventory_address = Key(text)
     roles = Key(texts)

@@ -60,3 +60,37 @@ def log(bundle: dict[str, Any], pod: dict[str, Any], text: str, container: str =
 def remove_pods(bundle: dict[str, Any], prefix: str, node: str = "") -> None:
     gone = pods(bundle, prefix, node)
     bundle["cluster"]["pods"]["items"] = [one for one in objects(bundle, "pods") if one not in gone]
+
+
+def route(bundle: dict[str, Any], node: str, dst: str) -> dict[str, Any]:
+    """The host's route of the main table to that destination."""
+    return next(one for one in bundle["nodes"][node]["ip_route"] if one["dst"] == dst and "table" not in one)
+
+
+def link(bundle: dict[str, Any], node: str, name: str) -> dict[str, Any]:
+    return next(one for one in bundle["nodes"][node]["ip_address"] if one["ifname"] == name)
+
+
+def probe(bundle: dict[str, Any], what: str, sender: str = "", to: str = "", ok: bool = False, ms: Any = None) -> None:
+    """Changes the outcome of probes: of all, or from or to one host."""
+    for name, node in bundle["nodes"].items():
+        for one in node["probes"]:
+            if one["what"].startswith(what) and sender in ("", name) and to in ("", one["to"]):
+                one.update(ok=ok, ms=ms)
+
+
+def rules(bundle: dict[str, Any], node: str, old: str, new: str, table: str = "iptables") -> None:
+    """Replaces a piece of the host's iptables-nft-save, which must be there; its nft listing was then not looked at."""
+    text = bundle["nodes"][node][table]["nft"]
+    assert old in text
+    bundle["nodes"][node][table]["nft"] = text.replace(old, new)
+    bundle["nodes"][node].pop("nft", None)
+
+
+def nft_table(bundle: dict[str, Any], node: str, family: str, table: str, chain: dict[str, Any], *rules: Any) -> None:
+    """Adds a table with one base chain, and expressions of its rules, to the host's nft listing."""
+    listing = bundle["nodes"][node]["nft"]["nftables"]
+    place = {"family": family, "table": table, "chain": chain["name"]}
+    listing.append({"table": {"family": family, "name": table}})
+    listing.append({"chain": {"family": family, "table": table, **chain}})
+    listing += [{"rule": {**place, "handle": index, "expr": expr}} for index, expr in enumerate(rules, 10)]

@@ -1,0 +1,88 @@
+# Copyright (c) podnet.kubeadm contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""``ip rule`` and routing tables followed as the kernel does, for a packet without mark that comes from a pod."""
+
+from __future__ import annotations
+
+from ._item import Item, as_number
+from ._net import Address, Route, address
+
+NAMES = {"255": "local", "254": "main", "253": "default"}
+
+
+class Rules:
+    """The rules of a host for packets without a mark, and the tables they name."""
+
+    def __init__(self, rules: list[Item], routes: list[Route]) -> None:
+        self._rules = sorted(
+            (one for one in rules if _for_everything(one)), key=lambda one: as_number(one.get("priority")) or 0
+        )
+        self._tables: dict[str, list[Route]] = {}
+        for route in routes:
+            self._tables.setdefault(NAMES.get(route.table, route.table), []).append(route)
+        for table in self._tables.values():
+            table.sort(key=lambda route: (-route.dst.prefixlen, route.metric))
+
+    @property
+    def tables(self) -> set[str]:
+        """Tables beside local, main and default that are asked."""
+        return {_table(one) for one in self._rules} - {"", "local", "main", "default"}
+
+    def lookup_text(self, text: str) -> Route | None:
+        found = address(text)
+        return self.lookup(found) if found is not None else None
+
+    def lookup(self, destination: Address) -> Route | None:
+        """The route that a packet to the address takes; None where there is none or it is thrown away."""
+        for rule in self._rules:
+            if not _matches_destination(rule, destination):
+                continue
+            if rule.text("action") in ("unreachable", "blackhole", "prohibit"):
+                return None
+            suppress = rule.number("suppress_prefixlen")
+            if suppress is None:
+                suppress = rule.number("suppress_prefixlength")
+            route = self._best(_table(rule), destination)
+            if route is None or route.type == "throw":
+                continue
+            if suppress is not None and route.dst.prefixlen <= suppress:
+                continue
+            return route
+        return None
+
+    def _best(self, table: str, destination: Address) -> Route | None:
+        for route in self._tables.get(table, ()):
+            if route.dst.version == destination.version and destination in route.dst:
+                return route
+        return None
+
+
+def _table(rule: Item) -> str:
+    table = str(rule.get("table") or "")
+    return NAMES.get(table, table)
+
+
+def _for_everything(rule: Item) -> bool:
+    """Whether the rule asks about any packet that a pod sends: not only marked ones, not those of another source,
+    link, user or port."""
+    inverted = rule.has("not")
+    if rule.has("fwmark"):
+        return inverted
+    narrow = ("iif", "iifname", "oif", "oifname", "uid_start", "sport", "dport", "ipproto", "tos")
+    if any(rule.has(key) for key in narrow):
+        return False
+    return rule.text("src") in ("", "all") and not inverted
+
+
+def _matches_destination(rule: Item, destination: Address) -> bool:
+    text = rule.text("dst")
+    if text in ("", "all"):
+        return True
+    length = rule.number("dstlen")
+    base = address(text)
+    if base is None or base.version != destination.version:
+        return False
+    width = base.max_prefixlen - (base.max_prefixlen if length is None else length)
+    return int(base) >> width == int(destination) >> width

@@ -1,0 +1,89 @@
+# Copyright (c) podnet.kubeadm contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Flannel's neighbour entries do not fit the leases.
+
+## What it means
+For the vxlan backend every other node has a forwarding entry (its tunnel's MAC, its address) and a neighbour entry.
+Entries with a former address or MAC send packets to a machine that does not expect them.
+
+## How it looks
+One node cannot be reached from some others, often after it was re-installed, got another address, or while flannel was
+stopped on this host.
+
+## What looks like it but is not
+- With DirectRouting, nodes of the same link have no entry.
+- An annotation that itself names a wrong address: see `public-ip-wrong`; the entries follow it.
+- A tunnel whose MAC is another than its own annotation: see `vtep-mac-changed`.
+- Missing entries together with missing routes: see `route-missing`, which explains them.
+
+## How it is told
+`bridge fdb` and `ip neigh` of the tunnel against MAC and address in the leases of those nodes that have a route by it.
+
+## Mend
+Restart flannel's pod on the host.
+
+## Prevent
+Delete the Node object of a machine that is re-installed before it joins again.
+
+## Sources
+- flannel issues 2554, 712, 760
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..._evidence._host import Host
+from ..._evidence._net import address
+from ..._finding import Found
+from ..._registry import Rule
+from ..._view import View
+
+RULE = Rule(
+    title="Flannel's neighbour entries do not fit the leases",
+    severity="error",
+    needs=("nodes.bridge_fdb", "nodes.ip_neigh", "nodes.ip_route", "cluster.nodes", "cluster.flannel_config"),
+    remedy="Run podnet.kubeadm.repair, which restarts flannel's pod on that node.",
+    repair="flannel:restart",
+    rank=55,
+)
+
+
+def check_node(node: Host, view: View) -> Iterator[Found]:
+    own = view.kube_node(node)
+    if own is None or view.overlay.backend != "vxlan" or not view.flannel_runs(node):
+        return
+    for version, tunnel in view.overlay.tunnels.items():
+        if node.link(tunnel) is None:
+            continue
+        routed = {route.dst for route in node.main_routes(version) if route.dev == tunnel}
+        peers = {
+            lease.mac: lease
+            for lease in view.leases
+            if lease.network in routed and lease.mac and lease.node != own.name
+        }
+        entries = {
+            entry.text("mac").lower(): str(address(entry.text("dst")) or "")
+            for entry in node.bridge_fdb
+            if entry.text("ifname") == tunnel and entry.has("dst")
+        }
+        macs = {
+            entry.text("dst"): entry.text("lladdr").lower() for entry in node.ip_neigh if entry.text("dev") == tunnel
+        }
+        wrong: dict[str, str] = {}
+        for mac, lease in peers.items():
+            known = macs.get(str(lease.network.network_address), "")
+            if entries.get(mac, "") != lease.public_ip:
+                wrong[lease.node] = f"{mac} at {entries.get(mac) or 'nowhere'}, lease {lease.public_ip}"
+            elif known != mac:
+                wrong[lease.node] = f"neighbour {known or 'missing'}, lease {mac}"
+        if wrong:
+            few = dict(list(wrong.items())[:20])
+            yield Found(f"{tunnel} has wrong or no entries for {len(wrong)} other nodes", few)
+        everybody = {lease.mac for lease in view.leases if lease.network.version == version}
+        left = sorted(mac for mac in entries if mac not in everybody and mac != "00:00:00:00:00:00")
+        if left and not wrong:
+            summary = f"{tunnel} has entries of nodes that are gone"
+            yield Found(summary, {mac: entries[mac] for mac in left[:20]}, severity="info")

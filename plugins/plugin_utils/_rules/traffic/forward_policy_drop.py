@@ -1,0 +1,72 @@
+# Copyright (c) podnet.kubeadm contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The policy DROP of FORWARD meets pod traffic.
+
+## What it means
+The last word of the chain FORWARD is DROP (Docker and ufw set it) and no rule before it accepts packets of pods.
+Flannel in iptables mode appends such accepts; where it does not (`--iptables-forward-rules=false`, before v0.9, the
+other backend of iptables, nftables mode), the policy has it.
+
+## How it looks
+Pods of the node reach nothing, often not even each other; the node itself reaches everything and stays Ready. The
+counter of the policy grows.
+
+## What looks like it but is not
+- DROP with flannel's or firewall's accepts before it: healthy, whatever `iptables -S | head -1` shows.
+- DROP before the cluster is built: flannel's accepts will come before it, an info; in nftables mode they will not.
+- A rule that drops: see `forward-rule-drop`. A table beside iptables: see `forward-other-table`.
+- Flannel's chains are all gone: see `flannel-rules-missing`, which explains this one.
+
+## How it is told
+Each kind of pod traffic is walked through the rules of both backends and all tables, to the policy that ends it.
+
+## Mend
+Let the pod range pass before the policy: podnet.kubeadm.repair adds exactly that accept. Not `iptables -P FORWARD
+ACCEPT`: Docker and ufw set it again, and it opens everything.
+
+## Prevent
+`firewall_mode: asserted` keeps the accept in place, whoever starts later.
+
+## Sources
+- flannel issues 609, 699, 823, PR 872; moby/libnetwork issue 1526; kubernetes issue 45022; tried in both modes
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..._evidence._forwarding import between_pods, shown, told
+from ..._evidence._host import Host
+from ..._finding import Found, Missing
+from ..._registry import Rule
+from ..._view import View
+
+RULE = Rule(
+    title="The policy DROP of FORWARD meets pod traffic",
+    severity="error",
+    needs=("nodes.iptables", "nodes.nft"),
+    remedy="Run podnet.kubeadm.repair: it lets the pod range pass before the policy (firewall_mode: asserted).",
+    repair="firewall:main",
+    rank=35,
+)
+
+
+def check_node(node: Host, view: View) -> Iterator[Found]:
+    drops = told(node, view, "forward-policy-drop")
+    if not drops:
+        return
+    owner = drops[0].place.owner
+    summary = f"the policy DROP of FORWARD{f', set by {owner},' if owner else ''} meets pod traffic"
+    severity = None if any(between_pods(one) for one in drops) else "info"
+    if view.stage != "cluster" and severity is None:
+        severity = "warning" if _nftables(view) else "info"
+    yield Found(summary, shown(drops), severity=severity)
+
+
+def _nftables(view: View) -> bool:
+    try:
+        return view.intent.kube_proxy_mode == "nftables" or view.intent.flannel.flag("enable_nftables") is True
+    except Missing:
+        return False

@@ -1,0 +1,103 @@
+# Copyright (c) podnet.kubeadm contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The API server's service address cannot be reached.
+
+## What it means
+Pods, flannel among them, reach the API server under the first address of the service range (10.96.0.1). kube-proxy's
+rules on every node make that work. Where kube-proxy does not run on a node, or the address is routed elsewhere,
+flannel does not start there.
+
+## How it looks
+`error retrieving pod spec ... dial tcp 10.96.0.1:443: i/o timeout` in flannel's log; kube-proxy in CrashLoopBackOff.
+
+## What looks like it but is not
+- An answer of the API server that refuses (`forbidden`, 401): it was reached; see `flannel-rbac`.
+- A gateway on the way that answers in its place: the probe checks what is answered.
+- A cluster without kube-proxy on purpose (another component serves services): nothing is told from its absence.
+- Causes with codes of their own (netfilter, modules, interfaces, overlapping ranges) explain this one.
+
+## How it is told
+The probe from the node to the service address; the log of a flannel that is not ready; the state of kube-proxy's pod.
+
+## Mend
+Look at kube-proxy on that node first (`kubectl -n kube-system logs`), then at the route: `ip route get 10.96.0.1`. Do
+not flush rules.
+
+## Prevent
+podnet.kubeadm.verify asks for the service address from every node.
+
+## Sources
+- flannel issues 743, 1409, 1682; kubeadm issue 1817
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from ..._evidence._host import Host
+from ..._evidence._kube import KubeNode, Pod
+from ..._finding import Found, Missing
+from ..._registry import Rule
+from ..._view import View
+
+RULE = Rule(
+    title="The API server's service address cannot be reached",
+    severity="error",
+    needs=("nodes.probes", "cluster.pods"),
+    remedy="Look at kube-proxy on that node (kubectl -n kube-system logs -l k8s-app=kube-proxy), then at "
+    "ip route get of the address.",
+    explains=("flannel-link-missing", "flannel-rules-missing", "route-missing"),
+    rank=75,
+)
+
+UNREACHED = re.compile(
+    r"dial tcp \[?(?P<address>[0-9a-fA-F.:]+?)\]?:443: (?P<why>i/o timeout|connect: [a-z ]+|connection refused)"
+)
+CRASHED = ("CrashLoopBackOff", "CreateContainerError", "RunContainerError", "Error")
+
+
+def check_node(node: Host, view: View) -> Iterator[Found]:
+    signs: dict[str, str] = {}
+    probes = node.probe("tcp/service") if node.has("probes") else []
+    if any(one.flag("ok") is False for one in probes):
+        signs["probe tcp/service"] = "failed"
+    try:
+        own = view.kube_node(node)
+        signs |= _from_pods(view, own) if own else {}
+    except Missing:
+        if not node.has("probes"):
+            raise
+    if any(one.flag("ok") is True for one in probes):
+        return  # it answers now, whatever a log says
+    if signs:
+        yield Found("the API server's service address is not reached from this node", signs)
+
+
+def check_cluster(view: View) -> Iterator[Found]:
+    """Nodes of which there is no evidence from the host."""
+    for own in view.cluster.nodes:
+        if view.place(own.name) not in view.nodes and (signs := _from_pods(view, own)):
+            yield Found("the API server's service address is not reached from this node", signs, view.place(own.name))
+
+
+def _from_pods(view: View, own: KubeNode) -> dict[str, str]:
+    """Signs in the pods of a node: flannel's words, and a kube-proxy that crashes."""
+    signs = {}
+    services = {str(one[1]) for one in view.service_networks if one.num_addresses > 1}
+    for pod in view.cluster.flannel_pods_by_node.get(own.name, []):
+        match = None if pod.ready else UNREACHED.search(view.cluster.pod_log(pod))
+        if match and (match["address"] in services or not services):
+            signs["flannel's log"] = match[0]
+    for pod in view.cluster.pods_by_node.get(own.name, []):
+        if _kube_proxy(pod) and not pod.ready and set(pod.waiting) & {*CRASHED}:
+            log = view.cluster.pod_log(pod).strip().splitlines()
+            signs["kube-proxy"] = ", ".join(pod.waiting)
+            signs["kube-proxy's log"] = log[-1][:300] if log else ""
+    return signs
+
+
+def _kube_proxy(pod: Pod) -> bool:
+    return pod.labels.get("k8s-app") == "kube-proxy"

@@ -1,0 +1,49 @@
+# Copyright (c) podnet.kubeadm contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+import pytest
+from edits import NODES, probe
+from rules import findings, healthy, undetermined
+
+
+@pytest.mark.parametrize(
+    ("ms", "told"), [(63041.0, True), (1010.2, True), (3020.0, True), (20.0, False), (5200.0, False)]
+)
+def test_times_of_syns_sent_again(ms, told):
+    bundle = healthy()
+    probe(bundle, "tcp/service", ok=True, ms=ms)
+    assert [one.where for one in findings("checksum-offload", bundle)] == ([NODES] if told else [])
+
+
+def test_ping_passes_and_nothing_else_does():
+    bundle = healthy()
+    for what in ("tcp/pod", "udp/dns"):
+        probe(bundle, what)
+    (found,) = findings("checksum-offload", bundle)
+    assert (found.severity, found.where) == ("error", NODES)
+    for node in bundle["nodes"].values():
+        node["link_offload"]["flannel.1"]["tx-checksum-ip-generic"] = False
+    assert findings("checksum-offload", bundle) == []
+
+
+def test_one_direction_is_only_a_suspicion_without_the_kernels_word():
+    bundle = healthy()
+    for what in ("tcp/pod", "udp/dns"):
+        probe(bundle, what, sender="node2")
+    assert [one.severity for one in findings("checksum-offload", bundle)] == ["warning"]
+    bundle["nodes"]["node3"]["journal"]["kernel"] = "UDP: bad checksum. From 192.168.10.12:4 to 192.168.10.13:8472"
+    assert [one.severity for one in findings("checksum-offload", bundle)] == ["error"]
+
+
+def test_other_pictures():
+    bundle = healthy()
+    probe(bundle, "tcp/pod")
+    assert findings("checksum-offload", bundle) == []  # TCP alone
+    probe(bundle, "udp/dns")
+    probe(bundle, "icmp/")
+    assert findings("checksum-offload", bundle) == []  # nothing passes
+    del bundle["nodes"]["node1"]["probes"]
+    assert undetermined("checksum-offload", bundle)[0].where == ["node1"]

@@ -1,0 +1,33 @@
+# Copyright (c) podnet.kubeadm contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+import pytest
+from rules import findings, healthy, undetermined
+
+
+@pytest.mark.parametrize(
+    ("key", "base", "severity"),
+    [
+        ("net.ipv4.ip_forward", "cluster", "error"),
+        ("net.ipv4.ip_forward", "host", "warning"),
+        ("net.ipv4.conf.flannel/1.forwarding", "cluster", "error"),
+        ("net.ipv4.conf.cni0.forwarding", "cluster", "error"),
+        ("net.ipv4.conf.eth0.forwarding", "cluster", ""),
+        ("net.ipv6.conf.all.forwarding", "cluster", ""),
+        ("net.ipv6.conf.all.forwarding", "cluster-dual", "error"),
+    ],
+)
+def test_switches(key, base, severity):
+    bundle = healthy(base)
+    bundle["nodes"]["node2"]["sysctl"][key] = "0"
+    found = findings("ip-forward-off", bundle)
+    assert [(one.severity, one.where) for one in found] == ([(severity, ["node2"])] if severity else [])
+
+
+def test_without_values_it_is_undetermined():
+    bundle = healthy()
+    del bundle["nodes"]["node2"]["sysctl"]
+    assert undetermined("ip-forward-off", bundle)[0].where == ["node2"]

@@ -1,0 +1,47 @@
+# Copyright (c) podnet.kubeadm contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+from edits import flannel_pod, log, pods, probe, waits
+from rules import findings, healthy
+
+TIMEOUT = "Failed to create SubnetManager: error retrieving pod spec: Get: dial tcp 10.96.0.1:443: i/o timeout"
+
+
+def test_a_probe_that_got_no_answer():
+    bundle = healthy()
+    probe(bundle, "tcp/service", sender="node2")
+    (found,) = findings("service-path-broken", bundle)
+    assert (found.severity, found.where) == ("error", ["node2"])
+
+
+def test_without_probes_flannels_log_and_kube_proxy_tell():
+    bundle = healthy()
+    del bundle["nodes"]["node2"]["probes"]
+    pod = flannel_pod(bundle)
+    waits(pod, "CrashLoopBackOff")
+    log(bundle, pod, TIMEOUT)
+    assert "flannel's log" in findings("service-path-broken", bundle)[0].evidence
+    waits(pods(bundle, "kube-proxy-", "node2")[0], "CrashLoopBackOff")
+    assert "kube-proxy" in findings("service-path-broken", bundle)[0].evidence
+    del bundle["nodes"]["node2"]
+    assert findings("service-path-broken", bundle)[0].where == ["node2"]
+
+
+def test_an_address_that_answers_now():
+    bundle = healthy()
+    pod = flannel_pod(bundle)
+    waits(pod, "CrashLoopBackOff")
+    log(bundle, pod, TIMEOUT)
+    assert findings("service-path-broken", bundle) == []
+
+
+def test_an_answer_that_refuses_is_an_answer():
+    bundle = healthy()
+    del bundle["nodes"]["node2"]["probes"]
+    pod = flannel_pod(bundle)
+    waits(pod, "CrashLoopBackOff")
+    log(bundle, pod, "Get https://10.96.0.1:443/api/v1: pods is forbidden")
+    assert findings("service-path-broken", bundle) == []
