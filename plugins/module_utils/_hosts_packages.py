@@ -132,9 +132,7 @@ class Apt:
 
     def repair(self) -> None:
         """Ends what an earlier, interrupted transaction left half done."""
-        code, out, err = self._run(
-            ["dpkg", "--configure", "-a", "--force-confdef", "--force-confold"], environ_update=ENVIRONMENT
-        )
+        code, out, err = self._patiently(["dpkg", "--configure", "-a", "--force-confdef", "--force-confold"])
         if code:
             raise PackagesError(
                 f"an interrupted installation could not be ended (dpkg --configure -a): {complaints(out + err)}"
@@ -157,7 +155,7 @@ class Apt:
     def hold(self, holds: dict[str, bool]) -> None:
         """Sets or takes off the hold of each name."""
         text = "".join(f"{name} {'hold' if held else 'install'}\n" for name, held in sorted(holds.items()))
-        code, out, err = self._run(["dpkg", "--set-selections"], data=text, environ_update=ENVIRONMENT)
+        code, out, err = self._patiently(["dpkg", "--set-selections"], text)
         if code:
             raise PackagesError(f"the packages could not be held (dpkg --set-selections): {err.strip() or out.strip()}")
 
@@ -168,11 +166,11 @@ class Apt:
             *("-o", f"DPkg::Lock::Timeout={self._limit}", *PATIENCE),
         ]
 
-    def _patiently(self, command: list[str]) -> tuple[int, str, str]:
-        """Runs apt, and again while another apt holds the lock of the lists or of the archives."""
+    def _patiently(self, command: list[str], data: str | None = None) -> tuple[int, str, str]:
+        """Runs apt or dpkg, and again while another one holds a lock: an apt goes on after its connection was cut."""
         end = time.monotonic() + self._limit
         while True:
-            code, out, err = self._run(command, environ_update=ENVIRONMENT)
+            code, out, err = self._run(command, data=data, environ_update=ENVIRONMENT)
             if not code or "lock" not in complaints(out + err).lower() or time.monotonic() > end:
                 return code, out, err
             time.sleep(LISTS_LOCK_POLL)

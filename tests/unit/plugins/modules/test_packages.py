@@ -175,6 +175,21 @@ def test_another_apt_at_work_is_waited_for(run: Any, host: Host, monkeypatch: py
     assert run(KUBELET)["changed"] and len(host.ran("apt-get", "update")) == 2
 
 
+def test_dpkg_that_is_locked_is_waited_for(run: Any, host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The words are those of dpkg 1.21.22 on a host whose apt-get went on after its connection was cut."""
+    words = "dpkg: error: dpkg frontend lock was locked by /usr/bin/apt-get process with pid 194\n"
+    host.database["demo"] = ("1.37.2-1.1", "iF ")
+    original, answers = host.run_command, [(2, "", words), (2, "", words)]
+
+    def locked(command: list[str], **more: Any) -> tuple[int, str, str]:
+        return answers.pop(0) if command[0] == "dpkg" and answers else original(command, **more)
+
+    monkeypatch.setattr(host, "run_command", locked)
+    monkeypatch.setattr(_hosts_packages.time, "sleep", lambda _seconds: None)
+    assert run(KUBELET)["changed"]
+    assert answers == []
+
+
 def test_one_package_wanted_twice(run: Any) -> None:
     assert run({"name": "demo"}, KUBELET, {"name": "demo"}, check=True)["holds"] == {"demo": True}
     result = run(KUBELET, {"name": "demo", "version": "1.36"}, check=True)
