@@ -28,11 +28,12 @@ def _covers(cause: Finding, consequence: Finding) -> bool:
 def fold(findings: list[Finding], rules: dict[str, LoadedRule]) -> list[Finding]:
     """Puts every finding that another one explains under that one and returns the rest.
 
-    A cause folds what it names in ``explains`` at the same place and what those explain in turn; never something
-    more severe than itself, so that folding cannot hide an error under a warning.
+    A cause folds what it names in ``explains`` at the same place and what those explain in turn, where they were
+    found too; never something more severe than itself, so that folding cannot hide an error under a warning.
     """
     level = {severity: index for index, severity in enumerate(SEVERITIES)}
-    reach = {code: _reach(code, rules) for code in {finding.code for finding in findings}}
+    present = {finding.code for finding in findings}
+    reach = {code: _reach(code, rules, present) for code in present}
     causes_of: dict[str, list[Finding]] = defaultdict(list)
     for cause in findings:
         for code in reach[cause.code]:
@@ -57,13 +58,13 @@ def fold(findings: list[Finding], rules: dict[str, LoadedRule]) -> list[Finding]
     return roots
 
 
-def _reach(code: str, rules: dict[str, LoadedRule]) -> set[str]:
-    """Every code that ``code`` explains, directly or through others; never itself."""
+def _reach(code: str, rules: dict[str, LoadedRule], present: set[str] | None = None) -> set[str]:
+    """Every code that ``code`` explains, directly or through others, those present only; never itself."""
     seen: set[str] = set()
     todo = list(rules[code].rule.explains)
     while todo:
         one = todo.pop()
-        if one not in seen and one != code:
+        if one not in seen and one != code and (present is None or one in present):
             seen.add(one)
             todo.extend(rules[one].rule.explains if one in rules else ())
     return seen

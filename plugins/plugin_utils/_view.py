@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from datetime import datetime
 from functools import cached_property
 from typing import Any
@@ -134,6 +135,14 @@ class View:
     def leases(self) -> list[Lease]:
         """Every lease of the cluster; raises `Missing` where nodes were not looked at."""
         return [lease for node in self.cluster.nodes for lease in leases(node)]
+
+    def lease_is_unique(self, lease: Lease) -> bool:
+        """Whether no other node has the lease's range or its tunnel's MAC."""
+        return self._holders[lease.network] == 1 and self._holders[lease.mac] == 1
+
+    @cached_property
+    def _holders(self) -> Counter[Network | str]:
+        return Counter(value for lease in self.leases for value in (lease.network, lease.mac))
 
     @cached_property
     def node_networks(self) -> set[Network]:

@@ -41,7 +41,7 @@ RULE = Rule(
     severity="error",
     needs=("nodes.ip_address", "nodes.ip_route"),
     remedy="Choose cluster_pod_cidr and cluster_service_cidr outside of the VPN's networks, or change the VPN's.",
-    explains=("vpn-policy-routing", "route-missing", "service-path-broken"),
+    explains=("route-missing", "service-path-broken"),
     rank=14,
 )
 

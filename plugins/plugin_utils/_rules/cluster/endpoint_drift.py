@@ -15,6 +15,8 @@ start, `cannot assign requested address`.
 ## What looks like it but is not
 - A control plane's files that name its own address (controller-manager.conf, scheduler.conf, since 1.35 kubelet.conf).
 - 127.0.0.1 with a local proxy on every node.
+- An endpoint that the API server's certificate does not name: no file can use it yet, see
+  `endpoint-not-in-certificate`.
 - No endpoint configured: every file names the first control plane. That is what kubeadm does then.
 
 ## How it is told
@@ -37,7 +39,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ..._evidence._endpoint import LOOPBACK, server_host
+from ..._evidence._endpoint import LOOPBACK, same_host, server_host
 from ..._evidence._host import Host
 from ..._evidence._kube import Pod
 from ..._finding import Found
@@ -52,6 +54,7 @@ RULE = Rule(
     rank=40,
 )
 
+CERTIFICATE = "/etc/kubernetes/pki/apiserver.crt"
 FILES = ("/etc/kubernetes/kubelet.conf", "/etc/kubernetes/admin.conf", "/etc/kubernetes/super-admin.conf")
 FLAGS = {
     "kube-apiserver.yaml": ("advertise-address",),
@@ -62,11 +65,13 @@ FLAGS = {
 
 @dataclass(frozen=True)
 class Fact:
-    """Of one host: the server in each kubeconfig file, and its own addresses."""
+    """Of one host: the server in each kubeconfig file, its own addresses, and the names in its API server's
+    certificate (empty where it has none)."""
 
     servers: dict[str, str]
     addresses: frozenset[str]
     control_plane: bool
+    names: frozenset[str]
 
 
 def check_node(node: Host, view: View) -> Iterator[Found]:
@@ -91,17 +96,25 @@ def _literal(host: str) -> bool:
     return host.replace(".", "").isdigit() or ":" in host
 
 
+def _usable(endpoint: str, facts: dict[str, Fact]) -> bool:
+    """Whether a file could name the endpoint at all: an API server's certificate has it, or none was looked at."""
+    every = [fact.names for fact in facts.values() if fact.names]
+    return not endpoint or not every or any(same_host(endpoint, name) for names in every for name in names)
+
+
 def collect(node: Host, view: View) -> Fact | None:
     servers = {file: server_host(url) for file, url in node.kubeconfig_servers.items() if file in FILES}
     own = frozenset(str(one.ip) for _link, one in node.addresses()) if node.has("ip_address") else frozenset()
-    return Fact(servers, own, "control_plane" in node.roles if node.has("roles") else bool(set(servers) - {FILES[0]}))
+    names = node.certificates.item(CERTIFICATE).texts("sans") if node.has("certificates") else []
+    control_plane = "control_plane" in node.roles if node.has("roles") else bool(set(servers) - {FILES[0]})
+    return Fact(servers, own, control_plane, frozenset(names))
 
 
 def check_nodes(facts: dict[str, Fact], view: View) -> Iterator[Found]:
     endpoint = view.endpoint
     masters = {address for fact in facts.values() if fact.control_plane for address in fact.addresses}
     right = {endpoint, *LOOPBACK} if endpoint else masters | {*LOOPBACK}
-    if not endpoint and not masters:
+    if (not endpoint and not masters) or not _usable(endpoint, facts):
         return
     drifted: dict[str, dict[str, list[str]]] = {}
     for name, fact in facts.items():

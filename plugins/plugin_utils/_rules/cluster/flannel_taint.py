@@ -60,18 +60,20 @@ def check_cluster(view: View) -> Iterator[Found]:
     if not flannels:
         return
     served = view.cluster.flannel_pods_by_node
-    kept_away: dict[tuple[str, ...], list[str]] = {}
+    kept_away: dict[str, list[str]] = {}
     for node in view.cluster.nodes:
         if node.name in served or node.has("metadata", "deletionTimestamp"):
             continue
         wanted = [untolerated(one, node) for one in flannels if selects(one.pod_spec, node)]
         taints = min(wanted, key=len, default=[])
         if taints and not any(one.text("key") in GONE for one in taints):
-            kept_away.setdefault(tuple(taint_text(one) for one in taints), []).append(node.name)
-    tolerations = [one.raw for one in flannels[0].pod_spec.items("tolerations")]
-    for texts, nodes in kept_away.items():
+            kept_away[view.place(node.name)] = [taint_text(one) for one in taints]
+    if kept_away:
+        texts = sorted({text for texts in kept_away.values() for text in texts})
+        tolerations = [one.raw for one in flannels[0].pod_spec.items("tolerations")]
+        few = ", ".join(texts[:3]) + (", ..." if len(texts) > 3 else "")
         yield Found(
-            f"flannel's DaemonSet does not tolerate {', '.join(texts)}",
-            {"taints": list(texts), "tolerations": tolerations},
-            where=tuple(view.place(name) for name in nodes),
+            f"flannel's DaemonSet does not tolerate {few}",
+            {"taints": texts, "tolerations": tolerations},
+            where=tuple(kept_away),
         )

@@ -50,7 +50,7 @@ RULE = Rule(
     "hold it; the role kubernetes_packages does both.",
     repair="kubernetes_packages:main",
     explains=("package-not-held",),
-    rank=30,
+    rank=15,
 )
 
 CONTROL_PLANE = ("kube-controller-manager", "kube-scheduler")

@@ -61,7 +61,7 @@ SUPPORTED = f"{OLDEST.series} to {NEWEST.series}"
 
 def check_intent(view: View) -> Iterator[Found]:
     if view.intent.has("kubernetes_version"):
-        asked = version(view.intent.kubernetes_version)
+        asked = _asked(view)
         if asked and (asked.major, asked.minor) < (OLDEST.major, OLDEST.minor):
             yield _kubernetes("Kubernetes", asked, "error")
         elif asked and (asked.major, asked.minor) > (NEWEST.major, NEWEST.minor):
@@ -84,16 +84,23 @@ def check_node(node: Host, view: View) -> Iterator[Found]:
 def check_cluster(view: View) -> Iterator[Found]:
     server = version(view.cluster.server_version) if view.cluster.has("version") else None
     old = server is not None and (server.major, server.minor) < (OLDEST.major, OLDEST.minor)
-    if server and old:
+    if server and old and server != _asked(view):
         yield _kubernetes("Kubernetes", server, "warning")
     elif server and (server.major, server.minor) > (NEWEST.major, NEWEST.minor):
         yield _kubernetes("Kubernetes", server, "info")
     for running, image in sorted(_flannels(view).items()):
+        if view.intent.has("flannel") and version(view.intent.flannel.text("version")) == running:
+            continue  # told of the intent
         yield Found(
             f"flannel {running} is older than what the collection installs ({OLDEST_FLANNEL} and newer)",
             {"image": image},
             severity="warning" if running < UPGRADABLE_FLANNEL and not old else "info",
         )
+
+
+def _asked(view: View) -> Version | None:
+    """The version that the intent names, of which the same was told."""
+    return version(view.intent.kubernetes_version) if view.intent.has("kubernetes_version") else None
 
 
 def _flannels(view: View) -> dict[Version, str]:

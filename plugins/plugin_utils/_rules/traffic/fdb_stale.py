@@ -16,6 +16,7 @@ stopped on this host.
 - With DirectRouting, nodes of the same link have no entry.
 - An annotation that itself names a wrong address: see `public-ip-wrong`; the entries follow it.
 - A tunnel whose MAC is another than its own annotation: see `vtep-mac-changed`.
+- Two nodes with one range or one MAC: see `node-cidr-duplicate`, `machine-id-duplicate`; no entry can be right then.
 - Missing entries together with missing routes: see `route-missing`, which explains them.
 
 ## How it is told
@@ -62,7 +63,7 @@ def check_node(node: Host, view: View) -> Iterator[Found]:
         peers = {
             lease.mac: lease
             for lease in view.leases
-            if lease.network in routed and lease.mac and lease.node != own.name
+            if lease.network in routed and lease.mac and lease.node != own.name and view.lease_is_unique(lease)
         }
         entries = {
             entry.text("mac").lower(): str(address(entry.text("dst")) or "")

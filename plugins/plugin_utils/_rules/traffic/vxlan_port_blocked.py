@@ -114,9 +114,9 @@ def check_nodes(facts: dict[str, Fact], view: View) -> Iterator[Found]:
     ]
     if pairs:
         deaf = sorted({receiver for _sender, receiver in pairs if not _reached(receiver, facts)})
-        where = deaf or sorted({name for pair in pairs for name in pair})
         compared = {"failed": [f"{sender} to {receiver}" for sender, receiver in sorted(pairs)[:20]]}
-        yield Found(f"udp/{port} does not pass between nodes that reach each other", compared, tuple(where))
+        for name in deaf or sorted({name for pair in pairs for name in pair}):
+            yield Found(f"udp/{port} does not pass between nodes that reach each other", compared, name)
 
 
 def _reached(name: str, facts: dict[str, Fact]) -> bool:

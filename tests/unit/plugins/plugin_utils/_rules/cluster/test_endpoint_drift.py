@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from rules import findings, healthy
 
+CERTIFICATE = "/etc/kubernetes/pki/apiserver.crt"
 KUBELET = "/etc/kubernetes/kubelet.conf"
 
 
@@ -15,6 +16,7 @@ def with_endpoint(endpoint: str) -> dict:
     text = bundle["cluster"]["kubeadm_config"]
     line = f"controlPlaneEndpoint: {endpoint}\n" if endpoint else ""
     bundle["cluster"]["kubeadm_config"] = text.replace("controlPlaneEndpoint: 192.168.10.11:6443\n", line)
+    bundle["nodes"]["node1"]["certificates"][CERTIFICATE]["sans"].append("k8s.example.com")
     return bundle
 
 
@@ -56,3 +58,8 @@ def test_a_host_whose_address_changed():
     (found,) = findings("endpoint-drift", bundle)
     assert (found.severity, found.where) == ("error", ["node1"])
     assert "--initial-advertise-peer-urls" in found.summary
+
+
+def test_an_endpoint_that_no_file_can_use_yet():
+    bundle = with_endpoint("other.example.com:6443")
+    assert findings("endpoint-drift", bundle) == []
