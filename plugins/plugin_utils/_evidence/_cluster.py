@@ -15,7 +15,7 @@ from ._item import Item
 from ._kube import DaemonSet, KubeNode, Object, Pod, daemonsets, nodes, objects, pods, runs_flannel
 from ._kubeadm import ClusterConfiguration, cluster_configuration
 from ._net import Network, networks
-from ._part import Key, Part, item, items, text_map, texts
+from ._part import Key, Part, item, list_items, text_map, texts
 from ._texts import yaml_document
 
 MANIFEST = {name: f"kube-{name}.yaml" for name in ("apiserver", "controller-manager", "scheduler")}
@@ -44,7 +44,7 @@ class Cluster(Part):
     nodes: Key[list[KubeNode]] = Key(nodes)
     pods: Key[list[Pod]] = Key(pods)
     daemonsets: Key[list[DaemonSet]] = Key(daemonsets)
-    events = Key(items)
+    events = Key(list_items)
     network_policies: Key[list[Object]] = Key(objects)
     services: Key[list[Object]] = Key(objects)
     crds = Key(texts)

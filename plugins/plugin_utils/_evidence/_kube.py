@@ -11,7 +11,7 @@ from typing import Any
 
 from ._item import Item
 from ._net import Address, Network, address, network
-from ._part import items
+from ._part import kube_items
 from ._texts import flags, json_object
 
 FLANNEL_PREFIX = "flannel.alpha.coreos.com/"
@@ -175,16 +175,16 @@ def runs_flannel(containers: list[Item]) -> bool:
 
 
 def nodes(raw: Any) -> list[KubeNode]:
-    return [KubeNode(one.raw) for one in items(raw)]
+    return [KubeNode(one.raw) for one in kube_items(raw)]
 
 
 def pods(raw: Any) -> list[Pod]:
-    return [Pod(one.raw) for one in items(raw)]
+    return [Pod(one.raw) for one in kube_items(raw)]
 
 
 def daemonsets(raw: Any) -> list[DaemonSet]:
-    return [DaemonSet(one.raw) for one in items(raw)]
+    return [DaemonSet(one.raw) for one in kube_items(raw)]
 
 
 def objects(raw: Any) -> list[Object]:
-    return [Object(one.raw) for one in items(raw)]
+    return [Object(one.raw) for one in kube_items(raw)]

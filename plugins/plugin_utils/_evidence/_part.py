@@ -116,7 +116,15 @@ def item(raw: Any) -> Item:
 
 
 def items(raw: Any) -> list[Item]:
-    """The objects of a list, or of the ``items`` of a Kubernetes List."""
-    if isinstance(raw, dict):
-        raw = raw.get("items")
+    """The objects of a list."""
     return [Item(one) for one in _expect(raw, list, "a list of objects") if isinstance(one, dict)]
+
+
+def list_items(raw: Any) -> list[Item]:
+    """The objects of a Kubernetes List."""
+    return items(_expect(raw, dict, "a Kubernetes List").get("items"))
+
+
+def kube_items(raw: Any) -> list[Item]:
+    """The objects of a Kubernetes List that have a name, as all but events must."""
+    return [one for one in list_items(raw) if one.text("metadata", "name")]

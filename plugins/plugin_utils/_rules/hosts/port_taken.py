@@ -70,11 +70,9 @@ def check_node(node: Host, view: View) -> Iterator[Found]:
     needed = dict(_WORKER)
     if node.has("roles") and "control_plane" in node.roles:
         needed.update(_CONTROL_PLANE)
-    own = {str(one.ip) for _link, one in node.addresses()} & {node.raw.get("inventory_address")} | {
-        "*",
-        "0.0.0.0",
-        "::",
-    }
+    own = {"*", "0.0.0.0", "::"}
+    if node.has("inventory_address") and node.inventory_address in {str(one.ip) for _link, one in node.addresses()}:
+        own.add(node.inventory_address)
     taken = {
         f"{one.protocol}/{one.port}": needed[one.port]
         for one in listeners(node)
