@@ -17,8 +17,9 @@ from typing import Any
 Object = dict[str, Any]
 
 WORKLOADS = ("DaemonSet", "Deployment", "StatefulSet")
-# A container that ended this often under the present configuration is not going to make it by waiting.
-HOPELESS_RESTARTS = 2
+# A container that ended this often is not going to make it by waiting. One that starts before kube-proxy has written its
+# rules ends once or twice on any node, and more often on a slow one.
+HOPELESS_RESTARTS = 4
 
 
 @dataclass(frozen=True)

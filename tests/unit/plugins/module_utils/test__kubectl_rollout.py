@@ -58,7 +58,7 @@ def test_a_generation_that_is_not_observed_yet() -> None:
 
 def test_a_crash_loop_is_hopeless_and_names_its_container() -> None:
     state = {"waiting": {"reason": "CrashLoopBackOff", "message": "back-off 10s"}}
-    statuses = [{"name": "kube-flannel", "restartCount": 2, "state": state}]
+    statuses = [{"name": "kube-flannel", "restartCount": 4, "state": state}]
     (one,) = pending(daemonset(), [pod("n1", ready=False, containerStatuses=statuses)], {"n1"})
     assert one.hopeless and one.container == "kube-flannel" and "CrashLoopBackOff" in one.what
 
