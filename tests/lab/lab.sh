@@ -8,7 +8,7 @@
 set -euo pipefail
 shopt -s inherit_errexit
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-for part in ../dev/env config mirror/debs mirror/serve mirror/base mirror/fill node/root network node/nodes inventory; do
+for part in ../dev/env config mirror/debs mirror/serve mirror/base mirror/upstream mirror/fill node/root network node/nodes inventory; do
     # shellcheck source=/dev/null
     source "$here/$part.sh"
 done
@@ -51,7 +51,6 @@ mirror() {
     local release
     prepare_machine
     claim_subnet
-    components >/dev/null
     for release in "${!suites[@]}"; do once "$(root_folder "$release")" make_root "$release"; done
     once "$(mirror_folder)" make_mirror
     mirror_folder
