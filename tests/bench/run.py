@@ -30,7 +30,13 @@ def run(*command: str, limit: int = 1800) -> tuple[float, str]:
     """Seconds and output of COMMAND; ends the benchmark where it fails."""
     started = time.monotonic()
     done = subprocess.run(
-        command, cwd=ROOT, env=dict(os.environ, PODNET_LAB=LAB), capture_output=True, text=True, timeout=limit, check=False
+        command,
+        cwd=ROOT,
+        env=dict(os.environ, PODNET_LAB=LAB),
+        capture_output=True,
+        text=True,
+        timeout=limit,
+        check=False,
     )
     seconds = time.monotonic() - started
     if done.returncode:
@@ -67,15 +73,18 @@ def main() -> None:
         seconds, output = site()
         again.append(seconds)
         changes = [f"{host} changed={changed}" for host, _ok, changed in RECAP.findall(output) if changed != "0"]
-        print(f"round {number}: by hand {hand[-1]:.1f} s, site {first[-1]:.1f} s, again {again[-1]:.1f} s {' '.join(changes)}", flush=True)
+        times = f"by hand {hand[-1]:.1f} s, site {first[-1]:.1f} s, again {again[-1]:.1f} s"
+        print(f"round {number}: {times} {' '.join(changes)}", flush=True)
     run("./dev", "lab", "down")
     ratio = statistics.median(first) / statistics.median(hand)
     target = 1.2 if options.nodes <= 3 else 1.3
-    print(f"{options.nodes} nodes, {options.rounds} rounds, load average before each: {', '.join(f'{one:.1f}' for one in load)}")
+    loads = ", ".join(f"{one:.1f}" for one in load)
+    print(f"{options.nodes} nodes, {options.rounds} rounds, load average before each: {loads}")
     print(f"  by hand   {statistics.median(hand):6.1f} s")
     print(f"  site      {statistics.median(first):6.1f} s   {ratio:.2f} times by hand (target {target})")
     print(f"  again     {statistics.median(again):6.1f} s   (target 15 s for three nodes)")
-    print("  results   " + ", ".join(f"{host} ok={ok}" for host, ok, _changed in recap) + "   (target 40 on a control plane, 20 on a worker)")
+    results = ", ".join(f"{host} ok={ok}" for host, ok, _changed in recap)
+    print(f"  results   {results}   (target 40 on a control plane, 20 on a worker)")
     print(f"{3 * options.rounds} passed, 0 failed")
 
 
