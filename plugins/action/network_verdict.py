@@ -152,7 +152,8 @@ class ActionModule(ActionBase):
     def _names(self, variables: dict[str, Any]) -> Iterable[str]:
         """The names of variables that are set for hosts of the play."""
         names = set(variables)
-        hostvars, seen = variables.get("hostvars"), set()
+        hostvars: Any = variables.get("hostvars")
+        seen: set[tuple[str, ...]] = set()
         for host in variables.get("ansible_play_hosts_all", []) if hostvars is not None else []:
             groups = tuple(sorted(name for name, hosts in variables.get("groups", {}).items() if host in hosts))
             if groups not in seen and len(seen) < HOSTS_READ_FOR_NAMES:

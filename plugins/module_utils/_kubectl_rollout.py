@@ -17,8 +17,8 @@ from typing import Any
 Object = dict[str, Any]
 
 WORKLOADS = ("DaemonSet", "Deployment", "StatefulSet")
-# A container that ended this often is not going to make it by waiting. One that starts before kube-proxy has written its
-# rules ends once or twice on any node, and more often on a slow one.
+# A container that ended this often is not going to make it by waiting. One that starts before kube-proxy has written
+# its rules ends once or twice on any node, and more often on a slow one.
 HOPELESS_RESTARTS = 4
 
 
