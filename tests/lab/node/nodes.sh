@@ -53,6 +53,8 @@ start_node() {
     if [ "$release" -ge 13 ] && ! cgroup_v2; then
         options+=(-e 'SYSTEMD_PROC_CMDLINE=systemd.unified_cgroup_hierarchy=0 SYSTEMD_CGROUP_ENABLE_LEGACY_FORCE=1')
     fi
+    # A cgroup of the lab's own, whose weight can be set.
+    if ! [ -d /run/systemd/system ]; then options+=(--cgroup-parent "/$cgroup"); fi
     podman run -d --name "$lab-$name" --hostname "$name" --label "$label=$lab" \
         --network "$network" --ip "$prefix.$((10 + number))" --no-hosts --dns none \
         --privileged --cgroupns=private --systemd=false --stop-signal=SIGRTMIN+3 \
@@ -60,6 +62,15 @@ start_node() {
         -e container=podman -e "container_uuid=$(cat /proc/sys/kernel/random/uuid)" \
         -e "LAB_ADDRESS=$prefix.$((10 + number))" -e "LAB_MIRROR=$address" \
         "${options[@]}" "$image" >/dev/null
+}
+
+# weigh_nodes: without systemd, all containers together would weigh as much as a single process of this machine.
+cgroup=podnet_lab
+weigh_nodes() {
+    local shares=/sys/fs/cgroup/cpu/$cgroup/cpu.shares weight=/sys/fs/cgroup/$cgroup/cpu.weight nodes
+    nodes=$(podman ps -q --filter "label=$label" | wc -l)
+    [ ! -w "$shares" ] || echo $((1024 * nodes)) >"$shares"
+    [ ! -w "$weight" ] || echo $((100 * nodes)) >"$weight"
 }
 
 # on NODE COMMAND...: over ssh, as everything else reaches nodes.
@@ -96,6 +107,7 @@ make_nodes() {
         jobs+=($!)
     done
     for job in "${jobs[@]}"; do wait "$job"; done
+    weigh_nodes
     write_inventory "$3"
     jobs=()
     for number in $(seq 1 "$count"); do wait_for_node "n$number" & jobs+=($!); done
