@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from datetime import datetime
+from datetime import datetime, timezone
 from functools import cached_property
 from typing import Any
 
@@ -62,7 +62,8 @@ class View:
         """When the evidence was taken; raises `Missing`."""
         raw = self.bundle.get("taken_at")
         try:
-            return datetime.fromisoformat(str(raw).replace("Z", "+00:00"))
+            taken = datetime.fromisoformat(str(raw).replace("Z", "+00:00"))
+            return taken if taken.tzinfo else taken.replace(tzinfo=timezone.utc)
         except ValueError as error:
             raise Missing("taken_at") from error
 
