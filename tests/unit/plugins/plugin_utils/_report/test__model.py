@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 from reports import broken
@@ -12,6 +13,7 @@ from rules import healthy
 
 from ansible_collections.podnet.kubeadm.plugins.plugin_utils._judge import judge
 from ansible_collections.podnet.kubeadm.plugins.plugin_utils._report._model import model
+from ansible_collections.podnet.kubeadm.plugins.plugin_utils._report._space import KINDS as KINDS_OF_RANGES
 from ansible_collections.podnet.kubeadm.plugins.plugin_utils._view import View
 
 FINDING = {
@@ -103,3 +105,17 @@ def test_what_drops_traffic_is_named():
     report = model(View(bundle), judge(View(bundle), rules={}))
     told = next(host for host in report["hosts"] if host["name"] == name)["firewall"]
     assert "iptables (nft): policy DROP on FORWARD" in told
+
+
+def test_the_documentation_names_every_key():
+    page = (Path(__file__).parents[5] / "docs/report.md").read_text()
+
+    def names(schema: Any) -> set[str]:
+        if isinstance(schema, list):
+            return {name for one in schema for name in names(one)}
+        if not isinstance(schema, dict):
+            return set()
+        return set(schema) | {name for one in schema.values() for name in names(one)}
+
+    assert {name for name in names(SCHEMA) if f"`{name}`" not in page} == set()
+    assert {kind for kind in KINDS_OF_RANGES if f"`{kind}`" not in page} == set()
