@@ -30,7 +30,8 @@ class Facts:
                 self._address(info, str(name))
         self.routes = {4: _routes(node.get("ip_route"), 4), 6: _routes(node.get("ip6_route"), 6)}
         self.plain_rules = _plain_rules(node.get("ip_rule"))
-        self.sysctl: Mapping[str, Any] = node.get("sysctl") or {}
+        sysctl = node.get("sysctl")
+        self.sysctl: Mapping[str, Any] = sysctl if isinstance(sysctl, Mapping) else {}
         found = re.match(r"(\d+)\.(\d+)", str(node.get("kernel") or ""))
         self.kernel = (int(found.group(1)), int(found.group(2))) if found else (6, 0)
 
