@@ -46,8 +46,8 @@ class CniFile:
 
     @property
     def is_flannel(self) -> bool:
-        """Whether flannel's plugin is in it, by itself or behind another (Multus, Canal, chained plugins)."""
-        return "flannel" in self.types
+        """Whether flannel's plugin is in it, by itself or behind another (Multus, Canal); by its name if unreadable."""
+        return "flannel" in self.types or bool(self.fault and "flannel" in self.name)
 
     @property
     def loopback_only(self) -> bool:

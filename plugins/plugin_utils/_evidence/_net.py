@@ -123,23 +123,26 @@ class Link:
 
 
 def links(raw: Any) -> list[Link]:
-    """``ip -j -d address show``."""
+    """``ip -j -d address show``. Raises ValueError where an entry cannot be read: a link that is left out would read
+    as a link that is not there."""
     if not isinstance(raw, list):
         raise ValueError("the list of ip -j address is expected")
     found = []
-    for one in (Item(entry) for entry in raw if isinstance(entry, dict)):
-        if not one.text("ifname"):
-            continue
+    for one in map(Item, raw):
+        infos = one.raw.get("addr_info")
+        if not one.text("ifname") or not isinstance(infos, list):
+            raise ValueError(f"an entry of ip -j address cannot be read: {str(one.raw)[:80]}")
         addresses = []
-        for info in one.items("addr_info"):
+        for info in map(Item, infos):
             parsed = interface(f"{info.text('local')}/{info.number('prefixlen')}")
-            if parsed is not None:
-                addresses.append(parsed)
+            if parsed is None:
+                raise ValueError(f"an address of {one.text('ifname')} cannot be read")
+            addresses.append(parsed)
         found.append(
             Link(
                 name=one.text("ifname"),
                 index=one.number("ifindex"),
-                mtu=one.number("mtu"),
+                mtu=mtu if (mtu := one.number("mtu")) and 68 <= mtu <= 1 << 20 else None,
                 mac=one.text("address").lower(),
                 flags=frozenset(one.texts("flags")),
                 kind=one.text("linkinfo", "info_kind"),
@@ -149,6 +152,8 @@ def links(raw: Any) -> list[Link]:
                 raw=one,
             )
         )
+    if not found:
+        raise ValueError("ip -j address lists no link, not even lo")
     return found
 
 
@@ -181,13 +186,11 @@ def _routes(raw: Any, version: int) -> list[Route]:
     everything = "0.0.0.0/0" if version == 4 else "::/0"
     found = []
     for one in raw:
-        if not isinstance(one, dict) or not isinstance(one.get("dst"), str):
-            continue
-        text = one["dst"]
-        dst = network(everything if text == "default" else text if "/" in text else f"{text}/{full}")
-        if dst is None:
-            continue
         item = Item(one)
+        text = item.text("dst")
+        dst = network(everything if text == "default" else text if "/" in text else f"{text}/{full}")
+        if dst is None or not isinstance(item.get("dev"), (str, type(None))):
+            raise ValueError(f"an entry of ip -j route cannot be read: {str(one)[:80]}")
         found.append(
             Route(
                 dst=dst,
@@ -206,8 +209,11 @@ def _routes(raw: Any, version: int) -> list[Route]:
 
 
 def routes4(raw: Any) -> list[Route]:
-    """``ip -j route show table all``."""
-    return _routes(raw, 4)
+    """``ip -j route show table all``: never empty, for lo has routes of table local."""
+    found = _routes(raw, 4)
+    if not found:
+        raise ValueError("ip -j route lists no route, not even of lo")
+    return found
 
 
 def routes6(raw: Any) -> list[Route]:

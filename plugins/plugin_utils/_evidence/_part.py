@@ -102,7 +102,7 @@ def boolean(raw: Any) -> bool:
 
 
 def texts(raw: Any) -> list[str]:
-    return [one for one in _expect(raw, list, "a list") if isinstance(one, str)]
+    return [str(_expect(one, str, "a list of texts")) for one in _expect(raw, list, "a list of texts")]
 
 
 def text_map(raw: Any) -> dict[str, str]:

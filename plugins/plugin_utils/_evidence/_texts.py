@@ -111,8 +111,10 @@ def swap_devices(raw: Any) -> list[str]:
     """The devices and files of /proc/swaps."""
     if not isinstance(raw, str):
         raise ValueError(f"text is expected, a {type(raw).__name__} stands there")
-    rows = [line.split() for line in raw.splitlines()]
-    return [row[0] for row in rows if row and row[0] != "Filename"]
+    rows = [row for line in raw.splitlines() if (row := line.split())]
+    if rows and rows[0][0] != "Filename":
+        raise ValueError("the head line of /proc/swaps is expected")
+    return [row[0] for row in rows[1:]]
 
 
 def resolvers(raw: Any) -> list[Address]:

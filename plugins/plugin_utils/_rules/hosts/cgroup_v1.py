@@ -51,7 +51,9 @@ RULE = Rule(
 
 
 def check_node(node: Host, view: View) -> Iterator[Found]:
-    which = node.cgroup.need("version", kind=int)
+    which = node.cgroup.number("version")
+    if which is None:
+        raise Missing(f"{node.path}.cgroup.version")
     release = kubernetes_version(view, node)
     if release is None:
         raise Missing(f"{node.path}.kubelet_version")

@@ -34,7 +34,7 @@ from collections.abc import Iterator
 from statistics import median
 
 from ..._evidence._host import Host
-from ..._finding import Found
+from ..._finding import Found, Malformed
 from ..._registry import Rule
 from ..._view import View
 
@@ -47,11 +47,15 @@ RULE = Rule(
     rank=25,
 )
 
+_EPOCH = 1e9
 _ERROR, _WARNING = 60, 10
 """Seconds. Gathering a host takes a few, and both clocks are read at its beginning."""
 
 
 def collect(node: Host, view: View) -> float:
+    for key in ("clock", "controller_clock"):
+        if not _EPOCH < getattr(node, key) < _EPOCH * 100:
+            raise Malformed(f"{node.path}.{key}", "it is no time of this century")
     return node.clock - node.controller_clock
 
 

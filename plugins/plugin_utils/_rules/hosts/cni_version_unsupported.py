@@ -62,6 +62,13 @@ def check_node(node: Host, view: View) -> Iterator[Found]:
     file = next((one for one in node.cni_files if one.is_flannel), None)
     if file is None:
         return
+    if file.fault:
+        refused = node.runtime.text("cni_load_error") if node.has("runtime") else ""
+        if file.name in refused:
+            yield Found(
+                f"flannel's CNI configuration cannot be read ({file.fault.partition(':')[0]})", {"said": refused}
+            )
+        return
     fault = _fault(file) or _spoken(file, node)
     if fault:
         yield Found(fault, {"file": file.name, "cniVersion": file.config.text("cniVersion")})

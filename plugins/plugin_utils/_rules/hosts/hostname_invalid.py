@@ -36,7 +36,7 @@ import re
 from collections.abc import Iterator
 
 from ..._evidence._host import Host
-from ..._finding import Found
+from ..._finding import Found, Malformed
 from ..._registry import Rule
 from ..._view import View
 
@@ -57,7 +57,9 @@ def check_node(node: Host, view: View) -> Iterator[Found]:
     override = node.hostname_override
     name = override or node.hostname.strip()
     lowered = name if override else name.lower()
-    if not name or name == "(none)":
+    if not name:
+        raise Malformed(f"{node.path}.hostname", "it is empty")
+    if name == "(none)":
         yield Found("the host has no name", {"hostname": name})
     elif lowered.partition(".")[0] == "localhost":
         yield Found(f"the host is called {name}, as every host without a name of its own is", {"hostname": name})

@@ -70,7 +70,7 @@ def check_node(node: Host, view: View) -> Iterator[Found]:
     kube = _kube_node(node, view)
     asked = interfaces(view, kube.name if kube else node.node_name)
     told = [*asked.names, *asked.patterns]
-    running = kube is not None and kube.flannel_lease and _runs(view, kube)
+    running = kube is not None and _runs(view, kube)
     lines = said_on(view, node)
     said = next((line.strip() for line in lines if _SAID.search(line)), "")
     if said and not running:
@@ -90,7 +90,8 @@ def check_node(node: Host, view: View) -> Iterator[Found]:
         else:
             if version == 6 and view.stage == "cluster":  # without IPv6 it may run all the same: the API has to say
                 _ = view.cluster.nodes, view.cluster.pods
-            yield Found(f"{fault}: flannel finds no interface", compared)
+            member = kube is not None or view.stage != "cluster"
+            yield Found(f"{fault}: flannel finds no interface", compared, severity=None if member else "warning")
         return
 
 
@@ -125,7 +126,9 @@ def _kube_node(node: Host, view: View) -> KubeNode | None:
 
 
 def _runs(view: View, kube: KubeNode) -> bool:
+    """Whether flannel is at work there: by its pods, else by its lease."""
     try:
-        return view.cluster.flannel_runs_on(kube.name)
+        pods = view.cluster.flannel_pods_by_node.get(kube.name, [])
     except Missing:
-        return True
+        pods = []
+    return any(pod.ready for pod in pods) if pods else kube.flannel_lease

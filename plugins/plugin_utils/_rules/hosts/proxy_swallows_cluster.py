@@ -112,8 +112,8 @@ def _own_ranges(view: View, node: Host | None) -> dict[str, str]:
             continue
         if ranges:
             found[f"the {name} range"] = str(ranges[0])
-    own = node.raw.get("inventory_address") if node is not None else None
-    if isinstance(own, str) and address(own):
+    own = node.inventory_address if node is not None and node.has("inventory_address") else ""
+    if address(own):
         found["the nodes"] = own
     elif node is None:
         try:

@@ -89,7 +89,7 @@ def check_nodes(facts: dict[str, Stand], view: View) -> Iterator[Found]:
 
 def _why(own: Address, node: KubeNode, fact: Stand, peers: Peers, endpoints: set[Address]) -> str:
     internal = [one for one in node.internal_addresses if one.version == own.version]
-    if own in internal:
+    if not internal or own in internal:
         return ""
     if own not in fact.addresses:
         return "" if fact.asked.public_ip else "is no address of the host"

@@ -58,6 +58,27 @@ def test_families_never_overlap():
     assert list(overlapping([("a", network("0.0.0.0/0")), ("b", network("::/0"))])) == []
 
 
-def test_entries_that_are_no_links_and_routes_are_left_out():
-    assert links([None, {}, {"ifname": 3}, {"ifname": "lo", "addr_info": [{"local": "x"}, None]}])[0].addresses == ()
-    assert routes4([None, {}, {"dst": "garbage"}, {"dst": "default", "dev": "eth0"}])[0].default
+LO = {"ifname": "lo", "addr_info": [{"local": "127.0.0.1", "prefixlen": 8}]}
+
+
+@pytest.mark.parametrize(
+    "entry", [None, {}, {"ifname": 3}, {"ifname": "eth0"}, {"ifname": "eth0", "addr_info": [{"local": "x"}]}]
+)
+def test_a_link_that_cannot_be_read_is_not_read_as_absent(entry):
+    assert str(links([LO])[0].addresses[0]) == "127.0.0.1/8"
+    with pytest.raises(ValueError, match="cannot be read"):
+        links([LO, entry])
+
+
+@pytest.mark.parametrize("entry", [None, {}, {"dst": "garbage"}, {"dst": ""}, {"dst": "10.0.0.0/8", "dev": 3}])
+def test_a_route_that_cannot_be_read_is_not_read_as_absent(entry):
+    assert routes4([{"dst": "default", "dev": "eth0"}])[0].default
+    with pytest.raises(ValueError, match="cannot be read"):
+        routes4([{"dst": "default", "dev": "eth0"}, entry])
+
+
+def test_a_host_without_any_link_or_route_was_not_looked_at():
+    with pytest.raises(ValueError, match="not even lo"):
+        links([])
+    with pytest.raises(ValueError, match="not even of lo"):
+        routes4([])

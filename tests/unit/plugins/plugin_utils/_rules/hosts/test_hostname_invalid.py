@@ -14,7 +14,7 @@ def named(name, base="host"):
     return bundle
 
 
-@pytest.mark.parametrize("name", ["node_2", "-node2", "node2.", "knöten", "", "(none)", "localhost", "a" * 64])
+@pytest.mark.parametrize("name", ["node_2", "-node2", "node2.", "knöten", "(none)", "localhost", "a" * 64])
 def test_a_name_that_no_node_can_have_is_an_error(name):
     (found,) = findings("hostname-invalid", named(name))
     assert (found.severity, found.where) == ("error", ["node2"])
