@@ -85,7 +85,7 @@ everything() {
     existing 'faults, all' 5400 tests/lab/faults/run.py ./dev faults
     existing 'fuzz forwarding, long' 1500 tests/fuzz/forwarding.py ./dev fuzz forwarding
     existing 'fuzz evidence, long' 1500 tests/fuzz/evidence.py ./dev fuzz evidence
-    existing 'site killed at ten places' 5400 tests/lab/kills.py in_environment python tests/lab/kills.py
+    PODNET_LAB=kills existing 'site killed at ten places' 5400 tests/lab/kills.py in_environment python tests/lab/kills.py
 }
 
 heading() { printf '\n%s (%d min %02d s)\n' "$1" $(((SECONDS - started) / 60)) $(((SECONDS - started) % 60)); }
