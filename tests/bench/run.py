@@ -6,7 +6,7 @@
 run.py [--nodes 3] [--rounds 3]
 
 Each round makes new nodes and runs tests/bench/by_hand.sh, makes new nodes again and runs `site`, then `site` a second
-time. Medians, their ratio, and results per host are printed; targets are named beside the figures and never fail the run.
+time. Medians, their ratio, and results per host are printed; targets stand beside the figures and never fail the run.
 """
 
 from __future__ import annotations

@@ -52,7 +52,7 @@ with_cluster() {
     heading "one cluster"
     [ -z "$all" ] || step 'bad input gets a sentence' 1500 in_environment env PODNET_CACHE="$cache" python tests/lab/refusals.py
     step 'check mode on empty hosts' 300 play site.yml --check --diff
-    step 'site, killed in kubeadm init' 400 killed_play 'control_plane : Make the first' 6 site.yml
+    step 'site, killed in kubeadm init' 400 killed_play 'control_plane : Initialise' 6 site.yml
     step 'site again, killed in a join' 400 killed_play 'worker : Join the host' 2 site.yml
     essential 'site finishes what was killed' 600 play site.yml
     step 'second run changes nothing' 300 unchanged_play site.yml

@@ -4,7 +4,7 @@
 """Kills `site` at ten places on its way from empty hosts to a cluster, and has it finished by running it again.
 
 The places are met one after the other on the same hosts, each run going on from what the last one left; what a killed
-run started on a host may still be at work when the next begins. The last run must succeed, one more must change nothing.
+run started on a host may still be at work when the next begins. The last run must succeed; one more changes nothing.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ PLACES = (
     ("containerd : Write the repository", 1.0),
     ("containerd : Install the packages", 2.0),
     ("containerd : Install the packages", 8.0),
-    ("control_plane : Make the first", 2.0),
-    ("control_plane : Make the first", 9.0),
+    ("control_plane : Initialise", 2.0),
+    ("control_plane : Initialise", 9.0),
     ("flannel : Apply flannel", 0.5),
     ("worker : Join the host", 1.0),
     ("worker : Join the host", 5.0),
