@@ -17,9 +17,10 @@ from ._evidence._endpoint import server_host
 from ._evidence._flannel import NetConf
 from ._evidence._host import Host
 from ._evidence._intent import Intent
+from ._evidence._item import Item
 from ._evidence._kube import KubeNode
 from ._evidence._net import Network
-from ._evidence._overlay import Lease, Overlay, leases, overlay
+from ._evidence._overlay import Lease, Overlay, in_use, leases, overlay
 from ._evidence._said import by_node
 from ._finding import Missing
 from ._plan import AddressPlan, derive, running
@@ -118,19 +119,36 @@ class View:
 
     @cached_property
     def overlay(self) -> Overlay:
-        """How flannel's backend is configured: as the running cluster has it, else as the intent asks. Raises
-        `Missing` where neither says so."""
+        """How flannel's backend is configured: as the running cluster has it, else as its leases show, else as the
+        intent asks (vxlan where it does not say). Raises `Missing` where none of these was looked at."""
         try:
             return overlay(self.cluster.net_conf)
-        except Missing:
-            if self.intent.has("net_conf"):
-                return overlay(self.intent.net_conf)
-            if self.intent.has("flannel"):
-                asked = self.intent.flannel
-                backend = {"Type": asked.text("backend") or "vxlan", "Port": asked.number("port")}
-                v6 = any(one.version == 6 for one in self.intent.pod_networks())
-                return overlay(NetConf({"Backend": backend, "EnableIPv6": v6}))
-            raise
+        except Missing as missing:
+            found = self._overlay_of_leases() or self._overlay_asked()
+            if found is None:
+                raise missing.with_traceback(None) from None
+            return found
+
+    def _overlay_of_leases(self) -> Overlay | None:
+        for node in self.cluster.nodes if self.cluster.has("nodes") else ():
+            if node.flannel_lease and node.flannel("backend-type"):
+                v6 = any(one.version == 6 for one in node.pod_networks)
+                return in_use(overlay(NetConf({"Backend": {"Type": "vxlan"}, "EnableIPv6": v6})), node)
+        return None
+
+    def _overlay_asked(self) -> Overlay | None:
+        if self.intent.has("net_conf"):
+            return overlay(self.intent.net_conf)
+        if not self.has_intent:
+            return None
+        asked = self.intent.flannel if self.intent.has("flannel") else Item({})
+        backend = {"Type": asked.text("backend") or "vxlan", "Port": asked.number("port")}
+        v6 = self.intent.has("pod_cidr") and any(one.version == 6 for one in self.intent.pod_networks())
+        return overlay(NetConf({"Backend": backend, "EnableIPv6": v6}))
+
+    def overlay_on(self, node: KubeNode) -> Overlay:
+        """What flannel on that node runs with: a change of net-conf.json waits for its next restart."""
+        return in_use(self.overlay, node)
 
     @cached_property
     def leases(self) -> list[Lease]:

@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ._flannel import NetConf
 from ._item import Item
@@ -79,6 +79,17 @@ class Overlay:
         }
         v4, v6 = names.get(self.backend, ("", ""))
         return {version: name for version, name in ((4, v4), (6, v6)) if name and version in self.versions}
+
+
+def in_use(conf: Overlay, node: KubeNode) -> Overlay:
+    """The overlay with backend and VNI as the node's lease says: what flannel runs with until its next restart."""
+    backend = node.flannel("backend-type").lower()
+    if not node.flannel_lease or not backend:
+        return conf
+    vni = backend_data(node, 4).number("VNI")
+    if vni is None:
+        vni = backend_data(node, 6).number("VNI")
+    return replace(conf, backend=backend, vni=conf.vni if vni is None else vni)
 
 
 def overlay(conf: NetConf) -> Overlay:

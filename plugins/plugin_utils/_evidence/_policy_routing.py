@@ -13,11 +13,11 @@ NAMES = {"255": "local", "254": "main", "253": "default"}
 
 
 class Rules:
-    """The rules of a host for packets without a mark, and the tables they name."""
+    """The rules of a host for packets without a mark from ``source`` (a pod of the host), and the tables they name."""
 
-    def __init__(self, rules: list[Item], routes: list[Route]) -> None:
+    def __init__(self, rules: list[Item], routes: list[Route], source: Address | None = None) -> None:
         self._rules = sorted(
-            (one for one in rules if _for_everything(one)), key=lambda one: as_number(one.get("priority")) or 0
+            (one for one in rules if _for_pods(one, source)), key=lambda one: as_number(one.get("priority")) or 0
         )
         self._tables: dict[str, list[Route]] = {}
         for route in routes:
@@ -37,7 +37,7 @@ class Rules:
     def lookup(self, destination: Address) -> Route | None:
         """The route that a packet to the address takes; None where there is none or it is thrown away."""
         for rule in self._rules:
-            if not _matches_destination(rule, destination):
+            if not _matches(rule, "dst", destination):
                 continue
             if rule.text("action") in ("unreachable", "blackhole", "prohibit"):
                 return None
@@ -64,7 +64,7 @@ def _table(rule: Item) -> str:
     return NAMES.get(table, table)
 
 
-def _for_everything(rule: Item) -> bool:
+def _for_pods(rule: Item, source: Address | None) -> bool:
     """Whether the rule asks about any packet that a pod sends: not only marked ones, not those of another source,
     link, user or port."""
     inverted = rule.has("not")
@@ -73,16 +73,20 @@ def _for_everything(rule: Item) -> bool:
     narrow = ("iif", "iifname", "oif", "oifname", "uid_start", "sport", "dport", "ipproto", "tos")
     if any(rule.has(key) for key in narrow):
         return False
-    return rule.text("src") in ("", "all") and not inverted
+    if rule.text("src") in ("", "all"):
+        return not inverted
+    return source is not None and _matches(rule, "src", source) is not inverted
 
 
-def _matches_destination(rule: Item, destination: Address) -> bool:
-    text = rule.text("dst")
+def _matches(rule: Item, key: str, value: Address) -> bool:
+    """Whether an address is within the rule's ``src`` or ``dst``, which iproute2 gives with its length beside."""
+    text = rule.text(key)
     if text in ("", "all"):
         return True
-    length = rule.number("dstlen")
+    text, _slash, written = text.partition("/")
+    length = as_number(written) if written else rule.number(f"{key}len")
     base = address(text)
-    if base is None or base.version != destination.version:
+    if base is None or base.version != value.version:
         return False
     width = base.max_prefixlen - (base.max_prefixlen if length is None else length)
-    return int(base) >> width == int(destination) >> width
+    return int(base) >> width == int(value) >> width

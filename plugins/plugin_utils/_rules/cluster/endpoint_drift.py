@@ -42,6 +42,7 @@ from dataclasses import dataclass
 from ..._evidence._endpoint import LOOPBACK, same_host, server_host
 from ..._evidence._host import Host
 from ..._evidence._kube import Pod
+from ..._evidence._net import address
 from ..._finding import Found
 from ..._registry import Rule
 from ..._view import View
@@ -54,7 +55,9 @@ RULE = Rule(
     rank=40,
 )
 
+READDRESS = "Give the host its address back, or join it again as a new control plane under the new one."
 CERTIFICATE = "/etc/kubernetes/pki/apiserver.crt"
+CERTIFICATES = (CERTIFICATE, "/etc/kubernetes/pki/etcd/server.crt", "/etc/kubernetes/pki/etcd/peer.crt")
 FILES = ("/etc/kubernetes/kubelet.conf", "/etc/kubernetes/admin.conf", "/etc/kubernetes/super-admin.conf")
 FLAGS = {
     "kube-apiserver.yaml": ("advertise-address",),
@@ -75,25 +78,32 @@ class Fact:
 
 
 def check_node(node: Host, view: View) -> Iterator[Found]:
-    """Addresses in a control plane's static pods that the host does not have."""
+    """Addresses in a control plane's static pods and certificates that the host does not have."""
     files = view.cluster.manifests.get(node.name, {}) if view.cluster.has("manifests") else {}
-    own = {str(one.ip) for _link, one in node.addresses()} if files else set()
+    certificates = [one for one in CERTIFICATES if node.has("certificates") and node.certificates.has(one)]
+    if not files and not certificates:
+        return
+    own = {str(one.ip) for _link, one in node.addresses()}
     for file, names in FLAGS.items():
         flags = Pod(files[file].raw).command_flags if file in files else {}
         for name in names:
             hosts = [server_host(part) for part in flags.get(name, "").split(",") if part]
-            foreign = [host for host in hosts if host and host not in own and host not in LOOPBACK and _literal(host)]
+            foreign = [host for host in hosts if address(host) and host not in own and host not in LOOPBACK]
             if foreign:
                 yield Found(
                     f"--{name} in {file} names {', '.join(foreign)}, which is no address of the host",
                     {f"--{name}": flags[name], "addresses": sorted(own)},
                     severity="error",
-                    remedy="Give the host its address back, or join it again as a new control plane under the new one.",
+                    remedy=READDRESS,
                 )
-
-
-def _literal(host: str) -> bool:
-    return host.replace(".", "").isdigit() or ":" in host
+                return
+    services = {str(one[1]) for one in view.service_networks if one.num_addresses > 1}
+    for path in certificates:
+        sans = {str(found) for name in node.certificates.item(path).texts("sans") if (found := address(name))}
+        told = sans - services - {*LOOPBACK}
+        if told and not told & own:
+            compared = {"certificate": sorted(told), "addresses": sorted(own)}
+            yield Found(f"{path} names no address of the host", compared, remedy=READDRESS)
 
 
 def _usable(endpoint: str, facts: dict[str, Fact]) -> bool:
@@ -116,6 +126,11 @@ def check_nodes(facts: dict[str, Fact], view: View) -> Iterator[Found]:
     right = {endpoint, *LOOPBACK} if endpoint else masters | {*LOOPBACK}
     if (not endpoint and not masters) or not _usable(endpoint, facts):
         return
+    by_place = {view.place(one.name): one for one in view.cluster.nodes} if view.cluster.has("nodes") else {}
+
+    def ready(name: str) -> bool:
+        return name in by_place and by_place[name].condition("Ready").text("status") == "True"
+
     drifted: dict[str, dict[str, list[str]]] = {}
     for name, fact in facts.items():
         for file, server in fact.servers.items():
@@ -128,5 +143,5 @@ def check_nodes(facts: dict[str, Fact], view: View) -> Iterator[Found]:
             f"kubeconfig files name {server} instead of the cluster's endpoint{' ' + endpoint if endpoint else ''}",
             {"files": files, "endpoint": endpoint or sorted(masters)},
             where=tuple(files),
-            severity="warning" if server in masters else "error",
+            severity="error" if server not in masters and not all(map(ready, files)) else "warning",
         )

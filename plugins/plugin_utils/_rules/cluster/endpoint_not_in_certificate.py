@@ -94,6 +94,7 @@ def check_nodes(facts: dict[str, Fact], view: View) -> Iterator[Found]:
     asked = {server for fact in facts.values() for server in fact.servers if server}
     endpoint = view.endpoint
     asked |= {endpoint} if endpoint else set()
+    asked |= {server_host(host) for hosts in refused.values() for host in hosts}
     for host in sorted(asked):
         lacking = [
             name

@@ -36,11 +36,12 @@ Use the manifest of a release, never of the master branch; podnet.kubeadm.site r
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from ..._evidence._item import Item
 from ..._evidence._kube import DaemonSet
-from ..._evidence._versions import Version, image_version, version
+from ..._evidence._versions import Version, image_name, image_version, version
 from ..._finding import Found, Missing
 from ..._registry import Rule
 from ..._view import View
@@ -70,6 +71,10 @@ REMOVED = {
 INSTALL_CONF = Version(0, 28, 6)
 """The first flannel image with /opt/bin/install-conf (PR 2466)."""
 
+GETS_NODES = Version(0, 19)
+"""Since about here flannel gets its own Node (PR 1657)."""
+NO_COMMAND = re.compile(r'exec: "(?P<command>/opt/bin/install-conf|cp)": (?:stat|executable file not found)')
+MESSAGES = (("state", "waiting", "message"), ("state", "terminated", "message"), ("lastState", "terminated", "message"))
 REFUSING = ("baseline", "restricted")
 
 
@@ -91,12 +96,43 @@ def check_intent(view: View) -> Iterator[Found]:
     for document in view.intent.manifest:
         if document.text("kind") == "DaemonSet":
             yield from _init_command(DaemonSet(document.raw))
+    if not removed:
+        yield from _rights(view.intent.manifest)
 
 
 def check_cluster(view: View) -> Iterator[Found]:
+    by_version = False
     for daemonset in view.cluster.flannel_daemonsets:
-        yield from _init_command(daemonset)
+        for found in _init_command(daemonset):
+            by_version = True
+            yield found
         yield from _pod_security(view, daemonset)
+    if not by_version and view.cluster.has("pods"):
+        yield from _said_by_pods(view)
+
+
+def _said_by_pods(view: View) -> Iterator[Found]:
+    """Init commands that the image turned out not to have."""
+    found: dict[str, list[str]] = {}
+    for pod in view.cluster.flannel_pods:
+        said = [status.text(*keys) for status in pod.statuses for keys in MESSAGES]
+        for match in filter(None, (NO_COMMAND.search(text) for text in said)):
+            found.setdefault(match["command"], []).append(view.place(pod.node_name))
+    for command, nodes in found.items():
+        where = ("cluster", *dict.fromkeys(nodes))
+        yield Found(f"the manifest calls {command}, which flannel's image does not have", {"command": command}, where)
+
+
+def _rights(documents: list[Item]) -> Iterator[Found]:
+    """A ClusterRole from before flannel asked for its own Node."""
+    images = [image for one in documents if one.text("kind") == "DaemonSet" for image in DaemonSet(one.raw).images]
+    versions = [found for image in images if (found := image_version(image)) and image_name(image).endswith("flannel")]
+    for role in documents:
+        if role.text("kind") != "ClusterRole" or not versions or min(versions) < GETS_NODES:
+            continue
+        rules = [rule for rule in role.items("rules") if {"nodes", "*"} & set(rule.texts("resources"))]
+        if rules and not any({"get", "*"} & set(rule.texts("verbs")) for rule in rules):
+            yield Found("the manifest's ClusterRole does not let flannel get nodes", {"image": images})
 
 
 def _init_command(daemonset: DaemonSet) -> Iterator[Found]:

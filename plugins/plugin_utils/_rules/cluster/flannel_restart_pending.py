@@ -59,6 +59,13 @@ def check_node(node: Host, view: View) -> Iterator[Found]:
     if kube is None or not view.cluster.flannel_runs_on(kube.name) or not node.has("subnet_env"):
         return
     conf = view.cluster.net_conf
+    tunnel = node.link(f"flannel.{view.overlay_on(kube).vni}") if node.has("ip_address") else None
+    port = tunnel.data.number("port") if tunnel else None
+    if port is not None and kube.flannel("backend-type") == conf.backend_type == "vxlan" and port != view.overlay.port:
+        yield Found(
+            f"flannel runs with port {port} while net-conf.json says {view.overlay.port}",
+            {"link": port, "net-conf.json": view.overlay.port},
+        )
     for key, wanted in (("FLANNEL_NETWORK", conf.text("Network")), ("FLANNEL_IPV6_NETWORK", conf.text("IPv6Network"))):
         in_use, asked = networks(node.subnet_env.get(key, "")), networks(wanted)
         if in_use and asked and set(in_use) != set(asked):

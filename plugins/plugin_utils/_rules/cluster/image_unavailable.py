@@ -62,7 +62,7 @@ CREATE = ("CreateContainerError", "ImageInspectError")
 BROKEN_STORE = re.compile(r"error unpacking image|failed to extract layer|content digest \S+ not found", re.I)
 OTHER_PLATFORM = re.compile(r"no match for platform|no matching manifest|exec format error", re.I)
 SANDBOX = re.compile(r'failed to (?:get|pull) sandbox image "(?P<image>[^"]+)"')
-KUBEADM = re.compile(r"\[ERROR ImagePull\]: failed to pull image (?P<image>[^\s:]+(?::[^\s:]+)?)")
+KUBEADM = re.compile(r"\[ERROR ImagePull\]: failed to pull image \"?(?P<image>[^\s\"]+?)\"?:?(?=\s|$)")
 
 
 def check_node(node: Host, view: View) -> Iterator[Found]:

@@ -12,7 +12,7 @@ one architecture, or an image was loaded from another machine.
 `exec format error` in the log and CrashLoopBackOff, or `no match for platform in manifest` while pulling.
 
 ## What looks like it but is not
-- A DaemonSet for each architecture, kept apart by its selector.
+- A DaemonSet for each architecture, kept apart by its selector, as long as there is one for every node.
 - A tag without an architecture: it stands for all of them.
 - An application's image: not the network's business.
 
@@ -35,6 +35,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from ..._evidence._kube import KubeNode
 from ..._evidence._scheduling import selects
 from ..._evidence._versions import image_tag
 from ..._finding import Found
@@ -72,6 +73,7 @@ def check_cluster(view: View) -> Iterator[Found]:
 
 
 def _by_tag(view: View) -> Iterator[Found]:
+    yield from _left_out(view)
     for daemonset in view.cluster.flannel_daemonsets:
         for image in daemonset.images:
             built = image_tag(image).rpartition("-")[2]
@@ -86,3 +88,27 @@ def _by_tag(view: View) -> Iterator[Found]:
             if others:
                 compared = {"image": image, "DaemonSet": f"{daemonset.namespace}/{daemonset.name}"}
                 yield Found(f"the image {image} is for {built}, the node is not", compared, where=tuple(others))
+
+
+def _left_out(view: View) -> Iterator[Found]:
+    """Nodes that every flannel's selector leaves out for their architecture alone."""
+    flannels = view.cluster.flannel_daemonsets
+    served = view.cluster.flannel_pods_by_node
+    left_out: dict[str, list[str]] = {}
+    for node in view.cluster.nodes:
+        built = node.text("status", "nodeInfo", "architecture")
+        if node.name in served or not built or node.text("status", "nodeInfo", "operatingSystem") == "windows":
+            continue
+        if not any(selects(one.pod_spec, node) for one in flannels) and any(
+            selects(one.pod_spec, _as(node, architecture)) for one in flannels for architecture in ARCHITECTURES
+        ):
+            left_out.setdefault(built, []).append(view.place(node.name))
+    for built, nodes in left_out.items():
+        names = [f"{one.namespace}/{one.name}" for one in flannels]
+        yield Found(f"no flannel DaemonSet is for {built}", {"DaemonSets": names}, where=tuple(nodes))
+
+
+def _as(node: KubeNode, architecture: str) -> KubeNode:
+    """The node as it would be with another architecture."""
+    labels = {**node.labels, "kubernetes.io/arch": architecture, "beta.kubernetes.io/arch": architecture}
+    return KubeNode({**node.raw, "metadata": {**node.item("metadata").raw, "labels": labels}})

@@ -35,14 +35,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..._evidence._host import Host
-from ..._finding import Found
+from ..._finding import Found, Missing
 from ..._registry import Rule
 from ..._view import View
 
 RULE = Rule(
     title="The container runtime of a member does not run",
     severity="error",
-    needs=("nodes.units", "nodes.runtime", "cluster.nodes"),
+    needs=("nodes.units", "cluster.nodes"),
     remedy="Run journalctl -u containerd -n 50 on the host; systemctl enable --now containerd once it is mended.",
     repair="containerd:main",
     explains=("kubelet-down", "service-path-broken"),
@@ -51,16 +51,21 @@ RULE = Rule(
 
 UNITS = {"containerd": "containerd", "cri-o": "crio", "crio": "crio", "docker": "docker", "cri-dockerd": "docker"}
 """Runtime as the evidence names it, and its systemd unit."""
+SOCKETS = {"containerd.sock": "containerd", "crio.sock": "crio", "cri-dockerd.sock": "docker"}
 DOWN = "container runtime is down"
+STOPPED = ("inactive", "failed", "activating", "deactivating")
 
 
 def check_node(node: Host, view: View) -> Iterator[Found]:
-    name = node.runtime.text("name")
-    unit = node.unit(UNITS.get(name, name))
-    state = unit.text("active")
-    if unit.text("enabled") in ("", "not-found") or state not in ("inactive", "failed", "activating", "deactivating"):
+    name = _unit(node, view)
+    unit = node.unit(name)
+    if unit.text("enabled") not in ("", "not-found") and unit.text("active") in STOPPED:
+        yield Found(f"{name} does not run", {"unit": unit.text("active")})
         return
-    yield Found(f"{name} does not run", {"unit": state})
+    own = view.kube_node(node)
+    said = own.condition("Ready").text("message") if own else ""
+    if DOWN in said:
+        yield Found("the container runtime does not answer", {"Ready": said})
 
 
 def check_cluster(view: View) -> Iterator[Found]:
@@ -72,3 +77,17 @@ def check_cluster(view: View) -> Iterator[Found]:
     }
     if said:
         yield Found("the container runtime is down", {"Ready": sorted(set(said.values()))[:3]}, where=tuple(said))
+
+
+def _unit(node: Host, view: View) -> str:
+    """The unit of the runtime that the kubelet uses: as the runtime says, as the kubelet is told, as the Node says."""
+    if node.has("runtime") and (name := node.runtime.text("name")):
+        return UNITS.get(name, name)
+    endpoint = node.kubelet_config.text("containerRuntimeEndpoint") if node.has("kubelet_config") else ""
+    if unit := SOCKETS.get(endpoint.rpartition("/")[2]):
+        return unit
+    own = view.kube_node(node)
+    name = own.text("status", "nodeInfo", "containerRuntimeVersion").partition(":")[0] if own else ""
+    if not name:
+        raise Missing(f"{node.path}.runtime")
+    return UNITS.get(name, name)

@@ -53,7 +53,7 @@ SIGNS = re.compile(
     r"could not find a JWS signature in the cluster-info ConfigMap for token ID"
     r"|token id \"?[a-z0-9]+\"? is invalid for this cluster or it has expired"
     r"|cluster-info[^\n]*(?:Unauthorized|has expired)"
-    r"|error downloading[^\n]*kubeadm-certs|[Ss]ecret \"kubeadm-certs\" was not found"
+    r"|error downloading[^\n]*kubeadm-certs|kubeadm-certs\"?[^\n]{0,80}(?:not found|forbidden|expired)"
     r"|the server has asked for the client to provide credentials|error execution phase[^\n]*: Unauthorized",
 )
 

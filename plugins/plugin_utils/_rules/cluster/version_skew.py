@@ -62,7 +62,9 @@ def oldest_kubelet(server: Version) -> int:
 
 
 def check_node(node: Host, view: View) -> Iterator[Found]:
-    """Before the cluster is built: what is installed against what is asked for."""
+    """Of a host that is no member yet: what is installed against what is asked for, or against the running cluster."""
+    if view.stage == "cluster":
+        yield from _joining(node, view)
     if view.stage != "host" or not view.intent.has("kubernetes_version"):
         return
     asked = version(view.intent.kubernetes_version)
@@ -73,6 +75,24 @@ def check_node(node: Host, view: View) -> Iterator[Found]:
                 f"{what} {installed} is installed, newer than the Kubernetes {asked.series} asked for",
                 {what: str(installed), "cluster_kubernetes_version": str(asked)},
             )
+
+
+def _joining(node: Host, view: View) -> Iterator[Found]:
+    if view.kube_node(node) is not None or not node.has("kubelet_version"):
+        return
+    server, kubelet = version(view.cluster.server_version), version(node.kubelet_version)
+    kubeadm = version(node.kubeadm_version) if node.has("kubeadm_version") else None
+    if server is None:
+        return
+    relation = _relation(kubelet, server, oldest_kubelet(server))
+    if kubelet and relation:
+        compared = {"kubelet": str(kubelet), "API server": str(server)}
+        yield Found(
+            f"kubelet {kubelet} is {relation} the API server {server} allows, so the host cannot join", compared
+        )
+    elif kubeadm and kubeadm.major == server.major and not 0 <= kubeadm.minor - server.minor <= 1:
+        compared = {"kubeadm": str(kubeadm), "API server": str(server)}
+        yield Found(f"kubeadm {kubeadm} does not join a cluster of {server}", compared)
 
 
 def check_cluster(view: View) -> Iterator[Found]:

@@ -15,7 +15,7 @@ DNS over UDP to another node times out. The kernel of the receiver logs `UDP: ba
 ## What looks like it but is not
 - Nothing passes, ping neither: see `vxlan-port-blocked`, `route-missing`.
 - Large packets fail and small ones pass: see `mtu-mismatch`.
-- TCP fails and UDP passes: a rule, see `forward-rule-drop`, or `rp-filter-strict`.
+- TCP fails and UDP passes, without a word of the kernel: a rule, see `forward-rule-drop`, or `rp-filter-strict`.
 - Offload that is on, as it is everywhere, with all probes well: nothing is reported.
 
 ## How it is told
@@ -59,12 +59,14 @@ RETRIES = (1, 3, 7, 15, 31, 63, 127)
 
 @dataclass(frozen=True)
 class Fact:
-    """Of one host: whether offload is on (None: not looked at), how long the service took, targets by outcome."""
+    """Of one host: whether offload is on (None: not looked at), the longest connection in seconds, targets that echo,
+    that answer neither TCP nor UDP (dead) or not both (hurt), and whether the kernel logged bad checksums."""
 
     on: bool | None
     waited: float | None
     echo: frozenset[str]
     dead: frozenset[str]
+    hurt: frozenset[str]
     logged: bool
 
 
@@ -73,34 +75,38 @@ def collect(node: Host, view: View) -> Fact | None:
         return None
     tunnel = view.overlay.tunnels.get(4, "")
     offload = node.link_offload.get(tunnel, {}).get("tx-checksum-ip-generic") if node.has("link_offload") else None
-    times = [one.get("ms") for one in node.probe("tcp/service") if one.flag("ok") is True]
-    waited = max((ms / 1000 for ms in times if isinstance(ms, (int, float)) and not isinstance(ms, bool)), default=None)
-    outcome = {what: _outcome(node, what) for what in ("icmp/", "tcp/pod", "udp/dns")}
-    dead = {to for to, ok in outcome["tcp/pod"].items() if ok is False and outcome["udp/dns"].get(to) is False}
-    echo = {to for to, ok in outcome["icmp/"].items() if ok is True}
-    logged = node.has("journal") and "bad checksum" in node.journal.get("kernel", "")
-    return Fact(offload, waited, frozenset(echo), frozenset(dead), logged)
+    answered = [one.get("ms") for one in node.probe("tcp/service") + node.probe("tcp/pod") if one.flag("ok") is True]
+    times = [ms / 1000 for ms in answered if isinstance(ms, (int, float)) and not isinstance(ms, bool)]
+    return Fact(
+        on=offload,
+        waited=max(times, default=None),
+        echo=_targets(node, "icmp/", True),
+        dead=_targets(node, "tcp/pod", False) & _targets(node, "udp/dns", False),
+        hurt=_targets(node, "tcp/pod", False) | _targets(node, "udp/dns", False),
+        logged=node.has("journal") and "bad checksum" in node.journal.get("kernel", ""),
+    )
 
 
-def _outcome(node: Host, what: str) -> dict[str, bool | None]:
-    return {one.text("to"): one.flag("ok") for one in node.probe(what) if one.text("to") != node.name}
+def _targets(node: Host, what: str, ok: bool) -> frozenset[str]:
+    """Other hosts for which a probe ended so."""
+    found = (one.text("to") for one in node.probe(what) if one.flag("ok") is ok)
+    return frozenset(found) - {node.name}
 
 
 def check_nodes(facts: dict[str, Fact], view: View) -> Iterator[Found]:
     logged = any(fact.logged for fact in facts.values())
-    slow = {name: fact.waited for name, fact in facts.items() if fact.on is not False and _resent(fact.waited)}
+    suspect = {name: fact for name, fact in facts.items() if fact.on is not False}
+    slow = {name: fact.waited for name, fact in suspect.items() if _resent(fact.waited)}
     if slow:
         seconds = ", ".join(f"{waited:.0f} s" for waited in sorted({w for w in slow.values() if w}))
-        yield Found(f"connections to the service address take {seconds}: SYNs sent again", slow, tuple(slow))
-    pairs = {
-        name: sorted(fact.echo & fact.dead)
-        for name, fact in facts.items()
-        if fact.on is not False and fact.echo & fact.dead
-    }
-    if pairs and not slow:
-        summary = "ping passes the tunnel, TCP and UDP do not"
+        yield Found(f"connections take {seconds}: SYNs sent again", slow, tuple(slow))
+        return
+    pairs = {name: sorted(fact.echo & (fact.hurt if logged else fact.dead)) for name, fact in suspect.items()}
+    pairs = {name: others for name, others in pairs.items() if others}
+    if pairs:
         both_ways = any(name in pairs.get(to, ()) for name, targets in pairs.items() for to in targets)
-        yield Found(summary, pairs, tuple(pairs), severity=None if logged or both_ways else "warning")
+        severity = None if logged or both_ways else "warning"
+        yield Found("ping passes the tunnel, TCP or UDP does not", pairs, tuple(pairs), severity)
 
 
 def _resent(waited: float | None) -> bool:

@@ -54,9 +54,10 @@ RULE = Rule(
 
 def check_node(node: Host, view: View) -> Iterator[Found]:
     own = view.kube_node(node)
-    if own is None or view.overlay.backend != "vxlan" or not view.flannel_runs(node):
+    if own is None or not view.flannel_runs(node):
         return
-    for version, tunnel in view.overlay.tunnels.items():
+    overlay = view.overlay_on(own)
+    for version, tunnel in overlay.tunnels.items() if overlay.backend == "vxlan" else ():
         if node.link(tunnel) is None:
             continue
         routed = {route.dst for route in node.main_routes(version) if route.dev == tunnel}

@@ -52,10 +52,10 @@ RULE = Rule(
 
 
 def check_node(node: Host, view: View) -> Iterator[Found]:
-    runs = view.flannel_runs(node)
-    if runs is None:
+    own, runs = view.kube_node(node), view.flannel_runs(node)
+    if own is None:
         return
-    for name in view.overlay.tunnels.values():
+    for name in view.overlay_on(own).tunnels.values():
         link = node.link(name)
         if link is not None and link.up:
             continue

@@ -15,7 +15,8 @@ counter of the policy grows.
 
 ## What looks like it but is not
 - DROP with flannel's or firewall's accepts before it: healthy, whatever `iptables -S | head -1` shows.
-- DROP before the cluster is built: flannel's accepts will come before it, an info; in nftables mode they will not.
+- DROP before the cluster is built: flannel's accepts will come before it in iptables mode and not in nftables mode; a
+  warning.
 - A rule that drops: see `forward-rule-drop`. A table beside iptables: see `forward-other-table`.
 - Flannel's chains are all gone: see `flannel-rules-missing`, which explains this one.
 
@@ -39,7 +40,7 @@ from collections.abc import Iterator
 
 from ..._evidence._forwarding import between_pods, shown, told
 from ..._evidence._host import Host
-from ..._finding import Found, Missing
+from ..._finding import Found
 from ..._registry import Rule
 from ..._view import View
 
@@ -61,12 +62,5 @@ def check_node(node: Host, view: View) -> Iterator[Found]:
     summary = f"the policy DROP of FORWARD{f', set by {owner},' if owner else ''} meets pod traffic"
     severity = None if any(between_pods(one) for one in drops) else "info"
     if view.stage != "cluster" and severity is None:
-        severity = "warning" if _nftables(view) else "info"
+        severity = "warning"
     yield Found(summary, shown(drops), severity=severity)
-
-
-def _nftables(view: View) -> bool:
-    try:
-        return view.intent.kube_proxy_mode == "nftables" or view.intent.flannel.flag("enable_nftables") is True
-    except Missing:
-        return False

@@ -67,6 +67,9 @@ def check_node(node: Host, view: View) -> Iterator[Found]:
     if damage:
         who = " or ".join(active) or "something on the host"
         yield Found(f"{who} changed links of the pod network: {'; '.join(damage)}", {"active": active, "seen": damage})
+    elif _routes_taken(node, view):
+        summary = "systemd-networkd manages routes that are not its own, and flannel's are gone"
+        yield Found(summary, {"ManageForeignRoutes": "yes"}, severity="warning")
     elif active:
         summary = f"{', '.join(active)} may manage links of the pod network"
         yield Found(summary, {"active": active}, severity="info")
@@ -90,6 +93,19 @@ def _damage(node: Host, view: View, active: list[str]) -> Iterator[str]:
     bare = bridge is not None and not any(one.version == 4 for one in bridge.addresses)
     if active and enslaved and bare and any(one.version == 4 for one in pods):
         yield "cni0 has no address although pods hang on it"
+
+
+def _routes_taken(node: Host, view: View) -> bool:
+    """Whether networkd removes foreign routes (its default) and routes of a flannel that runs are missing."""
+    if not node.unit_active("systemd-networkd") or not node.has("ip_route") or not view.flannel_runs(node):
+        return False
+    text = "\n".join(node.networkd_conf.values()) if node.has("networkd_conf") else ""
+    lines = [line.replace(" ", "").lower() for line in text.splitlines()]
+    if any(line in ("manageforeignroutes=no", "manageforeignroutes=false") for line in lines):
+        return False
+    own, present = view.kube_node(node), {route.dst for route in node.main_routes(4)}
+    others = [one for one in view.leases if one.network.version == 4 and own and one.node != own.name]
+    return view.overlay.backend in ("vxlan", "host-gw") and bool({one.network for one in others} - present)
 
 
 def _ours(link: Link) -> bool:

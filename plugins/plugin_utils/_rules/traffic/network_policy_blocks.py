@@ -13,7 +13,7 @@ pods have addresses, and no name resolves.
 
 ## What looks like it but is not
 - Nothing enforces policies: see `network-policy-unenforced`.
-- A namespace that is isolated on purpose, whose pods ask no names: an info, it cannot be told from the outside.
+- A namespace that is isolated on purpose, whose pods ask no names: a warning as long as the probe of DNS does not fail.
 - Another policy of the namespace that lets DNS through: policies add up.
 
 ## How it is told
@@ -34,6 +34,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ..._evidence._host import Host
 from ..._evidence._kube import Object
 from ..._evidence._policies import applies, enforcers, lets_dns
 from ..._finding import Found
@@ -49,28 +50,46 @@ RULE = Rule(
 )
 
 
-def check_cluster(view: View) -> Iterator[Found]:
+def collect(node: Host, view: View) -> bool | None:
+    """Whether DNS fails for pods of the host; None where nobody tried."""
+    if not node.has("probes"):
+        return None
+    tried = [one.flag("ok") for one in node.probe("udp/dns")]
+    return any(ok is False for ok in tried) if tried else None
+
+
+def check_nodes(facts: dict[str, bool], view: View) -> Iterator[Found]:
     policies = view.cluster.network_policies
-    enforced = enforcers(view.cluster.daemonsets) if policies else {}
+    enforced = sorted(set(enforcers(view.cluster.daemonsets).values())) if policies else []
     if not enforced:
         return
     by_namespace: dict[str, list[Object]] = {}
     for policy in policies:
         by_namespace.setdefault(policy.namespace, []).append(policy)
-    for namespace, own in by_namespace.items():
-        denied: dict[tuple[str, ...], list[str]] = {}
-        for pod in view.cluster.pods:
-            if pod.namespace != namespace or pod.host_network:
-                continue
-            dns = pod.labels.get("k8s-app") == "kube-dns"
-            direction = "Ingress" if dns else "Egress"
-            isolating = [one for one in own if applies(one, direction, pod.labels)]
-            if isolating and not any(lets_dns(one, direction) for one in isolating):
-                denied.setdefault((direction, *(one.name for one in isolating)), []).append(pod.name)
-        for (direction, *names), pods in denied.items():
-            compared = {"policies": names, "pods": pods[:20], "enforced by": sorted(enforced.values())}
-            if direction == "Ingress":
-                yield Found(f"{', '.join(names)} in {namespace} lets nobody ask CoreDNS", compared)
+    asked, asking = _denied(view, by_namespace)
+    if asked:
+        yield Found(f"nobody may ask CoreDNS: {', '.join(asked)}", {"policies": asked, "enforced by": enforced})
+    elif asking:
+        names = ", ".join(list(asking)[:5])
+        severity = None if any(facts.values()) else "warning"
+        yield Found(f"pods may not ask CoreDNS: {names}", {"pods": asking, "enforced by": enforced}, severity=severity)
+
+
+def _denied(view: View, by_namespace: dict[str, list[Object]]) -> tuple[list[str], dict[str, list[str]]]:
+    """Policies that keep everybody from CoreDNS, and policies that keep their pods from it, with some of these pods."""
+    asked: set[str] = set()
+    asking: dict[str, list[str]] = {}
+    for pod in view.cluster.pods:
+        own = by_namespace.get(pod.namespace, [])
+        if not own or pod.host_network:
+            continue
+        dns = pod.labels.get("k8s-app") == "kube-dns"
+        direction = "Ingress" if dns else "Egress"
+        isolating = [one for one in own if applies(one, direction, pod.labels)]
+        if isolating and not any(lets_dns(one, direction) for one in isolating):
+            names = [f"{one.namespace}/{one.name}" for one in isolating]
+            if dns:
+                asked |= set(names)
             else:
-                summary = f"{', '.join(names)} in {namespace} lets no DNS out"
-                yield Found(summary, compared, severity="info")
+                asking.setdefault(", ".join(names), []).append(pod.name)
+    return sorted(asked), {names: pods[:10] for names, pods in list(asking.items())[:20]}

@@ -55,7 +55,7 @@ RULE = Rule(
 def check_node(node: Host, view: View) -> Iterator[Found]:
     runs = view.flannel_runs(node)
     own = view.kube_node(node)
-    if runs is None or own is None or view.overlay.backend not in ROUTED:
+    if runs is None or own is None or view.overlay_on(own).backend not in ROUTED:
         return
     for version in view.overlay.versions:
         routes = [route for route in node.main_routes(version) if route.type == "unicast"]

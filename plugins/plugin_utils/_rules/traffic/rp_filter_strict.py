@@ -65,9 +65,8 @@ def check_node(node: Host, view: View) -> Iterator[Found]:
 
 
 def _hurts(node: Host) -> bool:
-    """Whether pods of the host fail over TCP while the tunnel itself carries packets."""
+    """Whether pods of the host fail to reach others, or nobody tried."""
     try:
-        pods, echo = node.probe("tcp/pod"), node.probe("icmp/")
+        return any(one.flag("ok") is False for one in node.probe("tcp/pod") + node.probe("icmp/"))
     except Missing:
-        return False
-    return any(one.flag("ok") is False for one in pods) and all(one.flag("ok") is not False for one in echo)
+        return True

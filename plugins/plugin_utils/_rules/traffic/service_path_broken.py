@@ -54,7 +54,8 @@ RULE = Rule(
 )
 
 UNREACHED = re.compile(
-    r"dial tcp \[?(?P<address>[0-9a-fA-F.:]+?)\]?:443: (?P<why>i/o timeout|connect: [a-z ]+|connection refused)"
+    r"(?:dial tcp |https://)\[?(?P<address>[0-9a-fA-F.:]+?)\]?:443"
+    r"(?:: i/o timeout|: connect: [a-z ]+|[^\n]{0,300}?(?:context deadline exceeded|Client\.Timeout exceeded))"
 )
 CRASHED = ("CrashLoopBackOff", "CreateContainerError", "RunContainerError", "Error")
 

@@ -16,7 +16,7 @@ pod's address names the VPN's interface.
 - A VPN whose tables know only its own peers, or that is asked only for marked packets.
 - wg-quick's full tunnel: it asks the main table first for everything but the default route.
 - Flannel that uses the VPN's interface on purpose (`flannel_interface`), with its packets allowed there.
-- Rules for source addresses of the host's other NICs.
+- Rules for source addresses of the host's other NICs; DirectRouting or host-gw over the VPN's own link.
 
 ## How it is told
 The rules are followed in order for an address of every other node's range, as the kernel does, and the link that is
@@ -38,7 +38,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..._evidence._host import Host
-from ..._evidence._net import Route
+from ..._evidence._net import Link, Network, Route
 from ..._evidence._overlay import Lease, is_flannel_link
 from ..._evidence._policy_routing import Rules
 from ..._finding import Found
@@ -60,10 +60,12 @@ def check_node(node: Host, view: View) -> Iterator[Found]:
     own = view.kube_node(node)
     if own is None:
         return
-    rules = Rules(node.ip_rule, node.routes4)
+    source = next((one[5] for one in own.pod_networks if one.version == 4 and one.num_addresses > 5), None)
+    rules = Rules(node.ip_rule, node.routes4, source)
+    main = {route.dst: route for route in node.main_routes(4)}
+    yield from _main_table(node, view, main)
     if not rules.tables:
         return
-    main = {route.dst: route for route in node.main_routes(4)}
     taken: dict[str, list[Lease]] = {}
     for lease in view.leases:
         if lease.node == own.name or lease.network.version != 4 or lease.network in own.pod_networks:
@@ -75,6 +77,22 @@ def check_node(node: Host, view: View) -> Iterator[Found]:
         ranges = [str(one.network) for one in leases[:10]]
         yield Found(f"packets for pods of other nodes leave by {way}", {"pod ranges": ranges})
     yield from _own_underlay(node, view, rules, own.name)
+
+
+def _main_table(node: Host, view: View, main: dict[Network, Route]) -> Iterator[Found]:
+    """Routes for other nodes' ranges that a VPN put into the main table in place of flannel's."""
+    taken: dict[str, list[str]] = {}
+    for lease in view.leases:
+        route = main.get(lease.network)
+        link = node.link(route.dev) if route and node.has("ip_address") else None
+        if route and link and _is_vpn(link) and route.gateway != lease.public_ip:
+            taken.setdefault(link.name, []).append(str(lease.network))
+    for link_name, ranges in taken.items():
+        yield Found(f"packets for pods of other nodes leave by {link_name}", {"pod ranges": ranges[:10]})
+
+
+def _is_vpn(link: Link) -> bool:
+    return link.kind in ("wireguard", "tun", "ppp") and not is_flannel_link(link.name)
 
 
 def _same(found: Route, expected: Route | None) -> bool:

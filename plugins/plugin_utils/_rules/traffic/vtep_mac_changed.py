@@ -54,9 +54,10 @@ RULE = Rule(
 
 def check_node(node: Host, view: View) -> Iterator[Found]:
     own = view.kube_node(node)
-    if own is None or view.overlay.backend != "vxlan" or not own.flannel_lease or view.flannel_runs(node) is False:
+    if own is None or not own.flannel_lease or view.flannel_runs(node) is False:
         return
-    for version, tunnel in view.overlay.tunnels.items():
+    overlay = view.overlay_on(own)
+    for version, tunnel in overlay.tunnels.items() if overlay.backend == "vxlan" else ():
         told, link = vtep_mac(own, version), node.link(tunnel)
         if link is not None and told and link.mac and link.mac != told:
             yield Found(f"{tunnel} has another MAC than its annotation", {"link": link.mac, "annotation": told})

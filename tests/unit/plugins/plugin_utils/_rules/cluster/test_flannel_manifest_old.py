@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import pytest
-from edits import daemonset, objects
+from edits import daemonset, flannel_pod, objects, waits
 from rules import findings, healthy
 
 
@@ -33,6 +33,25 @@ def test_install_conf_needs_an_image_that_has_it(tag, told):
     bundle = healthy()
     install = daemonset(bundle)["spec"]["template"]["spec"]["initContainers"][1]
     install["image"] = f"ghcr.io/flannel-io/flannel:{tag}"
+    assert bool(findings("flannel-manifest-old", bundle)) is told
+
+
+def test_an_init_command_that_the_image_turned_out_not_to_have():
+    bundle = healthy()
+    message = 'exec: "/opt/bin/install-conf": stat /opt/bin/install-conf: no such file or directory'
+    waits(flannel_pod(bundle), "RunContainerError", message, "initContainerStatuses")
+    assert findings("flannel-manifest-old", bundle)[0].where == ["cluster", "node2"]
+
+
+@pytest.mark.parametrize(("tag", "told"), [("v0.13.0", False), ("v0.28.10", True)])
+def test_rights_that_a_newer_image_asks_for(tag, told):
+    bundle = healthy("intent")
+    bundle["intent"]["manifest"] = (
+        "apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\n"
+        "rules:\n- {apiGroups: [''], resources: [nodes], verbs: [list, watch]}\n"
+        "---\napiVersion: apps/v1\nkind: DaemonSet\nspec: {template: {spec: {containers: "
+        f"[{{name: f, image: 'x/flannel:{tag}'}}]}}}}}}\n"
+    )
     assert bool(findings("flannel-manifest-old", bundle)) is told
 
 

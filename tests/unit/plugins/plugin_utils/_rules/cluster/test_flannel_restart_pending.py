@@ -30,6 +30,11 @@ def test_a_backend_and_a_vni_that_flannel_does_not_run_with_yet():
     assert found.evidence == {"in use": "1", "net-conf.json": "4096"}
 
 
+def test_a_port_that_flannel_does_not_run_with_yet():
+    (found,) = findings("flannel-restart-pending", configured(Backend={"Type": "vxlan", "Port": 4789}))
+    assert found.evidence == {"link": 8472, "net-conf.json": 4789}
+
+
 def test_host_bits_and_the_default_vni_are_no_change():
     bundle = configured(Network="10.244.7.0/16", Backend={"Type": "vxlan", "VNI": 1})
     assert findings("flannel-restart-pending", bundle) == []

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from edits import daemonset, flannel_pod, kube_node, log, pods, waits
+from edits import daemonset, flannel_pod, kube_node, log, pods, remove_pods, waits
 from rules import findings, healthy
 
 
@@ -23,6 +23,18 @@ def test_an_application_of_another_architecture_is_not_the_networks():
     waits(pod, "CrashLoopBackOff")
     log(bundle, pod, "exec format error", "web")
     assert findings("image-wrong-arch", bundle) == []
+
+
+def test_a_node_whose_architecture_no_daemonset_is_for():
+    bundle = healthy()
+    daemonset(bundle)["spec"]["template"]["spec"]["nodeSelector"] = {"kubernetes.io/arch": "amd64"}
+    node = kube_node(bundle, "node3")
+    node["status"]["nodeInfo"]["architecture"] = node["metadata"]["labels"]["kubernetes.io/arch"] = "arm64"
+    assert findings("image-wrong-arch", bundle) == []  # its pod is from before
+    remove_pods(bundle, "kube-flannel-ds-", "node3")
+    assert findings("image-wrong-arch", bundle)[0].where == ["node3"]
+    daemonset(bundle)["spec"]["template"]["spec"]["nodeSelector"]["pool"] = "flannel"
+    assert findings("image-wrong-arch", bundle) == []  # left out on purpose
 
 
 def test_an_architecture_in_the_tag_against_the_node():

@@ -26,6 +26,22 @@ def test_a_unit_of_another_runtime_does_not_matter():
     assert findings("runtime-down", bundle) == []
 
 
+def test_a_runtime_that_says_nothing_at_all():
+    bundle = healthy()
+    bundle["nodes"]["node2"]["units"]["containerd"]["active"] = "failed"
+    del bundle["nodes"]["node2"]["runtime"]
+    assert findings("runtime-down", bundle)[0].where == ["node2"]
+    del bundle["nodes"]["node2"]["kubelet_config"]
+    assert findings("runtime-down", bundle)[0].where == ["node2"]
+
+
+def test_a_runtime_that_runs_and_does_not_answer():
+    bundle = healthy()
+    ready = next(one for one in kube_node(bundle, "node3")["status"]["conditions"] if one["type"] == "Ready")
+    ready.update(status="False", reason="KubeletNotReady", message="[container runtime is down, PLEG is not healthy]")
+    assert findings("runtime-down", bundle)[0].where == ["node3"]
+
+
 def test_without_evidence_of_the_host_the_node_object_tells():
     bundle = healthy()
     del bundle["nodes"]["node3"]

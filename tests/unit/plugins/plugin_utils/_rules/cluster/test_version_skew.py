@@ -46,6 +46,17 @@ def test_what_is_installed_against_what_is_asked_for():
     assert findings("version-skew", bundle)[0].where == ["node1", "node2", "node3"]
 
 
+@pytest.mark.parametrize(
+    ("kubelet", "kubeadm", "told"),
+    [("v1.38.0", "v1.37.2", True), ("v1.37.0", "v1.36.0", True), ("v1.36.0", "v1.37.0", False)],
+)
+def test_a_host_that_wants_to_join(kubelet, kubeadm, told):
+    bundle = healthy()
+    bundle["cluster"]["nodes"]["items"].remove(kube_node(bundle, "node3"))
+    bundle["nodes"]["node3"].update(kubelet_version=kubelet, kubeadm_version=kubeadm)
+    assert [one.where for one in findings("version-skew", bundle)] == ([["node3"]] if told else [])
+
+
 def test_a_newer_kubeadm_on_a_running_cluster_is_the_first_step_of_an_upgrade():
     bundle = healthy()
     bundle["nodes"]["node1"]["kubeadm_version"] = "v1.38.0"

@@ -38,6 +38,14 @@ def test_one_direction_is_only_a_suspicion_without_the_kernels_word():
     assert [one.severity for one in findings("checksum-offload", bundle)] == ["error"]
 
 
+def test_udp_alone_with_the_kernels_word():
+    bundle = healthy()
+    probe(bundle, "udp/dns")
+    assert findings("checksum-offload", bundle) == []
+    bundle["nodes"]["node1"]["journal"]["kernel"] = "UDP: bad checksum. From 192.168.10.12:4 to 192.168.10.11:8472"
+    assert [one.severity for one in findings("checksum-offload", bundle)] == ["error"]
+
+
 def test_other_pictures():
     bundle = healthy()
     probe(bundle, "tcp/pod")

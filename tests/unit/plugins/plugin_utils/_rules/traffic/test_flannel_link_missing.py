@@ -4,8 +4,10 @@
 
 from __future__ import annotations
 
-from edits import flannel_pod, link, not_ready
+from edits import flannel_pod, kube_node, link, not_ready
 from rules import findings, healthy, undetermined
+
+PREFIX = "flannel.alpha.coreos.com/"
 
 
 def without_link() -> dict:
@@ -35,8 +37,16 @@ def test_the_link_is_the_backends():
     bundle = without_link()
     conf = bundle["cluster"]["flannel_config"]
     conf["net-conf.json"] = '{"Network": "10.244.0.0/16", "Backend": {"Type": "host-gw"}}'
+    assert findings("flannel-link-missing", bundle) != []  # flannel has not been restarted yet
+    annotations = kube_node(bundle, "node2")["metadata"]["annotations"]
+    annotations[f"{PREFIX}backend-type"] = "host-gw"
     assert findings("flannel-link-missing", bundle) == []
-    conf["net-conf.json"] = '{"Network": "10.244.0.0/16", "Backend": {"Type": "vxlan", "VNI": 4096}}'
+
+
+def test_the_vni_is_in_the_links_name():
+    bundle = healthy()
+    annotations = kube_node(bundle, "node2")["metadata"]["annotations"]
+    annotations[f"{PREFIX}backend-data"] = '{"VNI": 4096, "VtepMAC": "5e:39:90:9d:83:12"}'
     assert findings("flannel-link-missing", bundle)[0].evidence["link"] == "flannel.4096"
 
 

@@ -40,13 +40,11 @@ def test_a_drop_in_the_other_backend_is_final_too():
     assert (found.where, found.evidence["backend"]) == (["node2"], "legacy")
 
 
-def test_before_the_cluster_is_built_flannels_accepts_will_come_first():
+def test_before_the_cluster_is_built_it_is_a_warning():
     bundle = healthy("host")
     text = "*filter\n:INPUT ACCEPT [0:0]\n:FORWARD DROP [0:0]\n:OUTPUT ACCEPT [0:0]\nCOMMIT\n"
     bundle["nodes"]["node2"]["iptables"]["nft"] = text
     bundle["nodes"]["node2"].pop("nft", None)
-    assert [one.severity for one in findings("forward-policy-drop", bundle)] == ["info"]
-    bundle["intent"]["kube_proxy_mode"] = "nftables"
     assert [one.severity for one in findings("forward-policy-drop", bundle)] == ["warning"]
 
 

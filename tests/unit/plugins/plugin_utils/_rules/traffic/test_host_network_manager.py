@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from edits import link
+from edits import link, route
 from rules import findings, healthy
 
 
@@ -37,6 +37,14 @@ def test_a_bridge_that_lost_its_address():
 def test_a_manager_that_leaves_the_links_alone_is_an_info():
     bundle = managed_by("NetworkManager", network_manager_conf={})
     assert [one.severity for one in findings("host-network-manager", bundle)] == ["info"]
+
+
+def test_networkd_and_routes_that_are_gone():
+    bundle = managed_by("systemd-networkd", networkd_conf={"networkd.conf": "[Network]\n"})
+    bundle["nodes"]["node2"]["ip_route"].remove(route(bundle, "node2", "10.244.2.0/24"))
+    assert [one.severity for one in findings("host-network-manager", bundle)] == ["warning"]
+    bundle["nodes"]["node2"]["networkd_conf"] = {"networkd.conf": "[Network]\nManageForeignRoutes = no\n"}
+    assert findings("host-network-manager", bundle) == []
 
 
 def test_managers_that_are_told_not_to():

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from edits import daemonset, objects
+from edits import daemonset, objects, probe
 from rules import findings, healthy
 
 
@@ -31,11 +31,16 @@ def test_another_policy_lets_dns_through():
     assert findings("network-policy-blocks", enforced(deny, dns)) == []
 
 
-def test_a_namespace_that_is_closed_is_an_info():
-    found = findings("network-policy-blocks", enforced(policy("deny", "default", policyTypes=["Egress"])))
-    assert [one.severity for one in found] == ["info"]
+def test_a_namespace_that_is_closed_is_a_warning_and_an_error_where_dns_fails():
+    bundle = enforced(policy("deny", "default", policyTypes=["Egress"]))
+    assert [one.severity for one in findings("network-policy-blocks", bundle)] == ["warning"]
+    probe(bundle, "udp/dns", sender="node2")
+    assert [one.severity for one in findings("network-policy-blocks", bundle)] == ["error"]
+
+
+def test_rules_that_are_not_for_dns():
     only_web = policy("web", "default", policyTypes=["Egress"], egress=[{"ports": [{"port": 443}]}])
-    assert [one.severity for one in findings("network-policy-blocks", enforced(only_web))] == ["info"]
+    assert [one.severity for one in findings("network-policy-blocks", enforced(only_web))] == ["warning"]
     everything = policy("all", "default", policyTypes=["Egress"], egress=[{}])
     assert findings("network-policy-blocks", enforced(everything)) == []
 

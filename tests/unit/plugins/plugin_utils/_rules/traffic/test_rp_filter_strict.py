@@ -23,6 +23,13 @@ def test_the_larger_value_counts(everywhere, link, told):
     assert [(one.severity, one.where) for one in found] == ([("warning", ["node2"])] if told else [])
 
 
+def test_without_probes_it_is_a_warning():
+    bundle = healthy()
+    bundle["nodes"]["node2"]["sysctl"][LINK] = "1"
+    del bundle["nodes"]["node2"]["probes"]
+    assert [one.severity for one in findings("rp-filter-strict", bundle)] == ["warning"]
+
+
 def test_strict_filtering_that_hurts_nobody_is_an_info():
     bundle = healthy()
     bundle["nodes"]["node2"]["sysctl"][LINK] = "1"

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import pytest
+from edits import route
 from rules import findings, healthy
 
 TAILSCALE = [
@@ -30,6 +31,23 @@ def test_a_table_that_takes_the_pod_range(dst):
     (found,) = findings("vpn-policy-routing", with_vpn(TAILSCALE, {"dst": dst, "dev": "tailscale0", "table": "52"}))
     assert (found.severity, found.where) == ("error", ["node2"])
     assert "tailscale0 by table 52" in found.summary
+
+
+def test_a_rule_for_the_pods_own_addresses():
+    rule = {"priority": 900, "src": "10.244.1.0", "srclen": 24, "table": "100"}
+    (found,) = findings("vpn-policy-routing", with_vpn([rule], {"dst": "default", "dev": "wg0", "table": "100"}))
+    assert found.where == ["node2"]
+
+
+def test_a_route_in_the_main_table_in_place_of_flannels():
+    bundle = healthy()
+    route(bundle, "node2", "10.244.2.0/24").update(dev="wg0", gateway=None, flags=[])
+    bundle["nodes"]["node2"]["ip_address"].append(
+        {"ifname": "wg0", "flags": ["UP"], "mtu": 1420, "linkinfo": {"info_kind": "wireguard"}, "addr_info": []}
+    )
+    assert findings("vpn-policy-routing", bundle)[0].where == ["node2"]
+    route(bundle, "node2", "10.244.2.0/24").update(gateway="192.168.10.13")
+    assert findings("vpn-policy-routing", bundle) == []  # flannel's own direct route over that link
 
 
 @pytest.mark.parametrize(
