@@ -36,7 +36,7 @@ without_cluster() {
     step 'sanity' 1500 ./dev sanity
     step 'integration' 1800 ./dev integration
     existing 'field-cases' 600 tests/field-cases/run.py ./dev field-cases
-    existing 'fuzz forwarding' 300 tests/fuzz/forwarding.py ./dev fuzz forwarding --limit 60
+    existing 'fuzz forwarding' 600 tests/fuzz/forwarding.py ./dev fuzz forwarding --count 200
     existing 'fuzz evidence' 300 tests/fuzz/evidence.py ./dev fuzz evidence --limit 60
 }
 
@@ -83,7 +83,7 @@ everything() {
     heading "everything else"
     step 'molecule' 3600 ./dev molecule
     existing 'faults, all' 5400 tests/lab/faults/run.py ./dev faults
-    existing 'fuzz forwarding, long' 1500 tests/fuzz/forwarding.py ./dev fuzz forwarding
+    existing 'fuzz forwarding, long' 3000 tests/fuzz/forwarding.py ./dev fuzz forwarding
     existing 'fuzz evidence, long' 1500 tests/fuzz/evidence.py ./dev fuzz evidence
     PODNET_LAB=kills existing 'site killed at ten places' 5400 tests/lab/kills.py in_environment python tests/lab/kills.py
 }

@@ -52,7 +52,7 @@ class Router:
 
     def __init__(self, net: Net) -> None:
         self.net = net
-        self.used_legacy = False
+        self.used_legacy = self.has_legacy = False
         self.facts: dict[str, Any] = {
             "ip_address": json.loads(net.inside("router", "ip", "-j", "-d", "address", "show")),
             "ip_route": json.loads(net.inside("router", "ip", "-j", "route", "show", "table", "all")),
@@ -73,25 +73,18 @@ class Router:
         """rules: text by tool. Raises RuntimeError where one is refused."""
         for tool, text in rules.items():
             if "legacy" in tool:
-                self.used_legacy = True
+                self.used_legacy = self.has_legacy = True
             command = (tool, "-f", "-") if tool == "nft" else (tool,)
             self.net.inside("router", *command, text=text)
 
     def evidence(self) -> dict[str, Any]:
-        inside = self.net.inside
-        return {
-            **self.facts,
-            "iptables": {
-                "nft": inside("router", "iptables-nft-save", "-c"),
-                "legacy": inside("router", "iptables-legacy-save", "-c"),
-                "selected": "nft",
-            },
-            "ip6tables": {
-                "nft": inside("router", "ip6tables-nft-save", "-c"),
-                "legacy": inside("router", "ip6tables-legacy-save", "-c"), "selected": "nft",
-            },
-            "nft": json.loads(inside("router", "nft", "-j", "list", "ruleset")),
-        }  # fmt: skip
+        found = {**self.facts, "nft": json.loads(self.net.inside("router", "nft", "-j", "list", "ruleset"))}
+        for command in ("iptables", "ip6tables"):
+            nft = self.net.inside("router", f"{command}-nft-save", "-c")
+            # No legacy table comes into being by itself.
+            legacy = self.net.inside("router", f"{command}-legacy-save", "-c") if self.has_legacy else ""
+            found[command] = {"nft": nft, "legacy": legacy, "selected": "nft"}
+        return found
 
 
 def rules_of(random: Random, only: str) -> dict[str, str]:

@@ -30,7 +30,9 @@ def came_by_bridge(state: State, at: At) -> Tri:
 def stays(state: State, facts: Facts) -> Tri:
     """Whether the packet stays on one bridge, from port to port, instead of being routed."""
     if UNKNOWN in (state.iif, state.oif):
-        return None
+        # A packet to forward is routed, unless both of its ends are known to be on the bridge that is told.
+        known, other = (state.iif, state.dst) if state.oif is UNKNOWN else (state.oif, state.src)
+        return None if known is not UNKNOWN and facts.on_link(other, known, state.family) else False
     if state.iif != state.oif or facts.is_bridge(state.iif) is False:
         return False
     if state.orig_dst not in (state.dst, UNKNOWN):

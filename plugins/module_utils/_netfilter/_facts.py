@@ -88,7 +88,7 @@ class Facts:
             return UNKNOWN
         return 0 if group == "default" else int(group) if str(group).isdigit() else UNKNOWN
 
-    def device_for(self, value: Any, family: int, mark: Any = 0) -> Any:
+    def device_for(self, value: Any, family: int, default_counts: bool = True) -> Any:
         """Device of the route to an address: a name, None where there is no route, UNKNOWN where none can tell."""
         routes = self.routes[family]
         if routes is None or value is UNKNOWN or self.plain_rules is False:
@@ -98,6 +98,8 @@ class Facts:
         for route in routes:
             base, length, _device, _type, metric, _gateway = route
             if length and value >> (bits - length) != base >> (bits - length):
+                continue
+            if not length and not default_counts:
                 continue
             if best is None or (length, -metric) > (best[1], -best[4]):
                 best = route

@@ -97,7 +97,7 @@ def _packets(facts: Facts, cluster: Any, local: Any) -> list[tuple[str, Packet, 
     pod = str(local.network_address + min(5, local.num_addresses - 1))
     far = _remote(cluster, local)
     bridge = "cni0"
-    tunnel = _device(facts, far, version, "flannel.1" if version == 4 else "flannel-v6.1")
+    tunnel = _device(facts, far, version, "flannel.1" if version == 4 else "flannel-v6.1", default_counts=False)
     outward = _device(facts, OUTSIDE[version], version, "")
     gateway = str(local.network_address + 1)
     away = {"in": bridge, "out": tunnel, "source": pod, "destination": far}
@@ -121,6 +121,6 @@ def _packets(facts: Facts, cluster: Any, local: Any) -> list[tuple[str, Packet, 
     return [(name + suffix, packet, hooks) for name, packet, hooks in packets]
 
 
-def _device(facts: Facts, address: str, version: int, otherwise: str) -> str:
-    device = facts.device_for(int(ipaddress.ip_address(address)), version)
+def _device(facts: Facts, address: str, version: int, otherwise: str, default_counts: bool = True) -> str:
+    device = facts.device_for(int(ipaddress.ip_address(address)), version, default_counts)
     return device if isinstance(device, str) and device else otherwise

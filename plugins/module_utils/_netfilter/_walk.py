@@ -264,7 +264,7 @@ class _Walk:
         if ends == ["elsewhere"]:
             return _undetermined(self.elsewhere[0], Place(action="the packet goes another way than described"))
         if ends == ["accept"]:
-            reason = f"{', '.join(missing)} of the evidence was not looked at; a drop there would be final"
+            reason = f"the rules of {', '.join(missing)} were not looked at, and a drop there would be final"
             return _undetermined(worlds[0], Place(action=reason))
         first = next((one for one in self.dropped + self.elsewhere if one.doubt), (self.dropped + self.elsewhere)[0])
         upper = "accept" if worlds else "drop"

@@ -1,0 +1,79 @@
+# Copyright (c) podnet.kubeadm contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What a host shall accept: pod ranges on the forward hook, ports of other nodes on the input hook."""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+
+class AcceptError(ValueError):
+    """An option cannot be read; the text says which, and why."""
+
+
+@dataclass(frozen=True)
+class Port:
+    """A port, or a range, that other nodes reach. source: an address or a network."""
+
+    protocol: str
+    first: int
+    last: int
+    source: str
+
+    @property
+    def version(self) -> int:
+        return ipaddress.ip_network(self.source).version
+
+    def ports(self, dash: str) -> str:
+        return str(self.first) if self.first == self.last else f"{self.first}{dash}{self.last}"
+
+
+@dataclass(frozen=True)
+class Accepts:
+    """cidrs: pod ranges. ports: what is let in."""
+
+    cidrs: tuple[str, ...]
+    ports: tuple[Port, ...]
+
+    def versions(self, hook: str) -> list[int]:
+        if hook == "forward":
+            return sorted({ipaddress.ip_network(cidr).version for cidr in self.cidrs})
+        return sorted({port.version for port in self.ports})
+
+    def cidrs_of(self, version: int) -> list[str]:
+        return [cidr for cidr in self.cidrs if ipaddress.ip_network(cidr).version == version]
+
+    def ports_of(self, version: int) -> list[Port]:
+        return [port for port in self.ports if port.version == version]
+
+    def as_dict(self) -> dict[str, Any]:
+        return {"cidrs": list(self.cidrs), "ports": [dict(port.__dict__) for port in self.ports]}
+
+    @staticmethod
+    def from_dict(data: Mapping[str, Any]) -> Accepts:
+        return Accepts(tuple(data.get("cidrs") or ()), tuple(Port(**one) for one in data.get("ports") or ()))
+
+
+def accepts_of(pod_cidrs: Iterable[str], ports: Iterable[Mapping[str, Any]]) -> Accepts:
+    """From the module's options; raises AcceptError."""
+    found: list[Port] = []
+    for one in ports:
+        first, _dash, last = str(one["port"]).partition("-")
+        if not first.isdigit() or (last and not last.isdigit()) or not 0 < int(first) <= int(last or first) < 65536:
+            raise AcceptError(f"ports: {one['port']!r} is neither a port nor a range such as 2379-2380")
+        for source in one.get("sources") or []:
+            found.append(Port(one.get("protocol") or "tcp", int(first), int(last or first), _network(source, "ports")))
+    cidrs = tuple(_network(cidr, "pod_cidrs") for cidr in pod_cidrs)
+    return Accepts(cidrs, tuple(sorted(set(found), key=lambda port: (port.protocol, port.first, port.source))))
+
+
+def _network(text: str, option: str) -> str:
+    try:
+        return str(ipaddress.ip_network(text, strict=False))
+    except ValueError:
+        raise AcceptError(f"{option}: {text!r} is neither an address nor a network") from None

@@ -1,0 +1,199 @@
+# Copyright (c) podnet.kubeadm contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The commands that carry a remedy out, and those that take it back."""
+
+from __future__ import annotations
+
+import re
+from typing import Callable
+
+from .accepts import Accepts
+from .remedy import CHAINS, Jump
+
+RunCommand = Callable[..., "tuple[int, str, str]"]
+POLICIES = {"forward": "podnet-forward", "input": "podnet-input"}
+COMMENT = "podnet.kubeadm"
+
+
+class ChangeError(Exception):
+    """A command of a firewall failed; the text says which, and what it said."""
+
+
+class Tools:
+    """Runs the firewalls' commands. `run`: AnsibleModule.run_command."""
+
+    def __init__(self, run: RunCommand) -> None:
+        self._run = run
+
+    def run(self, *argv: str) -> str:
+        code, out, err = self._run(list(argv))
+        if code:
+            raise ChangeError(f"`{' '.join(argv)}` failed: {(err or out).strip()}")
+        return out
+
+    def try_run(self, *argv: str) -> bool:
+        return self._run(list(argv))[0] == 0
+
+
+def iptables(jump: Jump) -> str:
+    return f"{'iptables' if jump.family == 'ip' else 'ip6tables'}-{jump.backend}"
+
+
+def accept_words(accepts: Accepts, hook: str, version: int) -> list[list[str]]:
+    """The rules of our chain in the language of iptables."""
+    if hook == "forward":
+        return [[end, cidr, "-j", "ACCEPT"] for cidr in accepts.cidrs_of(version) for end in ("-s", "-d")]
+    return [
+        ["-p", port.protocol, "-s", port.source, "-m", port.protocol, "--dport", port.ports(":"), "-j", "ACCEPT"]
+        for port in accepts.ports_of(version)
+    ]
+
+
+def accept_nft(accepts: Accepts, hook: str, family: str) -> list[str]:
+    """The rules of our chain in the language of nft."""
+    found = []
+    for version in {"ip": (4,), "ip6": (6,)}.get(family, (4, 6)):
+        ip = "ip" if version == 4 else "ip6"
+        if hook == "forward":
+            found += [f"{ip} {end} {cidr} accept" for cidr in accepts.cidrs_of(version) for end in ("saddr", "daddr")]
+        else:
+            found += [
+                f"{ip} saddr {port.source} {port.protocol} dport {port.ports('-')} accept"
+                for port in accepts.ports_of(version)
+            ]
+    return found
+
+
+def rule_number(listing: str, rule: str) -> int | None:
+    """Number, from 1, of a rule in what `iptables -S CHAIN` prints."""
+    rules = [line for line in listing.splitlines() if line.startswith("-A ")]
+    return rules.index(rule) + 1 if rule in rules else None
+
+
+def add_jump(tools: Tools, jump: Jump, accepts: Accepts) -> Jump:
+    """Makes our chain and enters it; answers the jump as it is to be remembered."""
+    return _add_native(tools, jump, accepts) if jump.native else _add_iptables(tools, jump, accepts)
+
+
+def _add_iptables(tools: Tools, jump: Jump, accepts: Accepts) -> Jump:
+    base = (iptables(jump), "-w", "5", "-t", jump.table)
+    chain = CHAINS[jump.hook]
+    if not tools.try_run(*base, "-N", chain):
+        tools.run(*base, "-F", chain)
+    for words in accept_words(accepts, jump.hook, 4 if jump.family == "ip" else 6):
+        tools.run(*base, "-A", chain, *words)
+    if not tools.try_run(*base, "-C", jump.chain, "-j", chain):
+        number = rule_number(tools.run(*base, "-S", jump.chain), jump.before) if jump.before else None
+        tools.run(*base, *(("-I", jump.chain, str(number)) if number else ("-A", jump.chain)), "-j", chain)
+    return jump
+
+
+def _add_native(tools: Tools, jump: Jump, accepts: Accepts) -> Jump:
+    place, chain = (jump.family, jump.table), CHAINS[jump.hook]
+    tools.run("nft", "add", "chain", *place, chain)
+    tools.run("nft", "flush", "chain", *place, chain)
+    for text in accept_nft(accepts, jump.hook, jump.family):
+        tools.run("nft", "add", "rule", *place, chain, *text.split())
+    listing = tools.run("nft", "-a", "list", "chain", *place, jump.chain)
+    before = next((text for text, handle in nft_rules(listing) if jump.before and handle == jump.handle), "")
+    if not any(text == f"jump {chain}" for text, _handle in nft_rules(listing)):
+        if before:
+            tools.run("nft", "insert", "rule", *place, jump.chain, "handle", str(jump.handle), "jump", chain)
+        else:
+            tools.run("nft", "add", "rule", *place, jump.chain, "jump", chain)
+    return Jump(jump.hook, jump.backend, jump.family, jump.table, jump.chain, before)
+
+
+def nft_rules(listing: str) -> list[tuple[str, int]]:
+    """(text, handle) of the rules in what `nft -a list chain` prints."""
+    found = []
+    for line in listing.splitlines():
+        match = re.match(r"\s+(.*?) # handle (\d+)$", line)
+        if match and not match.group(1).endswith("{"):
+            found.append((match.group(1), int(match.group(2))))
+    return found
+
+
+def remove_jump(tools: Tools, jump: Jump) -> None:
+    """Takes our chain out again; what is not there any more is fine."""
+    chain = CHAINS[jump.hook]
+    if not jump.native:
+        base = (iptables(jump), "-w", "5", "-t", jump.table)
+        while tools.try_run(*base, "-D", jump.chain, "-j", chain):
+            pass
+        if tools.try_run(*base, "-F", chain):
+            tools.try_run(*base, "-X", chain)
+        return
+    place = (jump.family, jump.table)
+    if not tools.try_run("nft", "list", "chain", *place, jump.chain):
+        return
+    for text, handle in nft_rules(tools.run("nft", "-a", "list", "chain", *place, jump.chain)):
+        if text == f"jump {chain}":
+            tools.run("nft", "delete", "rule", *place, jump.chain, "handle", str(handle))
+    if tools.try_run("nft", "flush", "chain", *place, chain):
+        tools.run("nft", "delete", "chain", *place, chain)
+
+
+def add_firewalld(tools: Tools, hook: str, accepts: Accepts) -> None:
+    """A firewalld policy of our own, from any zone to any zone, or to the host."""
+    policy = POLICIES[hook]
+    known = tools.run("firewall-cmd", "--permanent", "--get-policies").split()
+    if policy not in known:
+        tools.run("firewall-cmd", "--permanent", f"--new-policy={policy}")
+    edit = ("firewall-cmd", "--permanent", f"--policy={policy}")
+    tools.run(*edit, "--set-priority=-100")
+    for option, zone in (("ingress", "ANY"), ("egress", "ANY" if hook == "forward" else "HOST")):
+        if not tools.try_run(*edit, f"--query-{option}-zone={zone}"):
+            tools.run(*edit, f"--add-{option}-zone={zone}")
+    wanted = rich_rules(hook, accepts)
+    for rule in tools.run(*edit, "--list-rich-rules").splitlines():
+        if rule.strip() and rule.strip() not in wanted:
+            tools.run(*edit, f"--remove-rich-rule={rule.strip()}")
+    for rule in wanted:
+        tools.run(*edit, f"--add-rich-rule={rule}")
+    tools.run("firewall-cmd", "--reload")
+
+
+def rich_rules(hook: str, accepts: Accepts) -> list[str]:
+    found = []
+    for version in (4, 6):
+        family = f'rule family="ipv{version}"'
+        if hook == "forward":
+            for cidr in accepts.cidrs_of(version):
+                found += [f'{family} {end} address="{cidr}" accept' for end in ("source", "destination")]
+        else:
+            found += [
+                f'{family} source address="{port.source}" port port="{port.ports("-")}" '
+                f'protocol="{port.protocol}" accept'
+                for port in accepts.ports_of(version)
+            ]
+    return found
+
+
+def remove_firewalld(tools: Tools, hook: str) -> None:
+    if POLICIES[hook] in tools.run("firewall-cmd", "--permanent", "--get-policies").split():
+        tools.run("firewall-cmd", "--permanent", f"--delete-policy={POLICIES[hook]}")
+        tools.run("firewall-cmd", "--reload")
+
+
+def ufw_rules(hook: str, accepts: Accepts) -> list[list[str]]:
+    """The rules in ufw's words, without the verb."""
+    if hook == "forward":
+        return [["route", "allow", end, cidr] for cidr in accepts.cidrs for end in ("from", "to")]
+    return [
+        ["allow", "proto", port.protocol, "from", port.source, "to", "any", "port", port.ports(":")]
+        for port in accepts.ports
+    ]
+
+
+def add_ufw(tools: Tools, hook: str, accepts: Accepts) -> None:
+    for words in ufw_rules(hook, accepts):
+        tools.run("ufw", *words, "comment", COMMENT)
+
+
+def remove_ufw(tools: Tools, hook: str, accepts: Accepts) -> None:
+    for words in ufw_rules(hook, accepts):
+        verb = ["route", "delete", *words[1:]] if words[0] == "route" else ["delete", *words]
+        tools.try_run("ufw", *verb)

@@ -1,0 +1,233 @@
+# Copyright (c) podnet.kubeadm contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""A host's firewall as the module sees it: looks, plans, changes, remembers, takes back."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import Any
+
+from .._evidence.gather import gather
+from .._evidence.node import TABLE
+from .._evidence.source import Source
+from .._netfilter import Ruleset
+from . import boot, change
+from .accepts import Accepts
+from .change import ChangeError, Tools
+from .judgement import Judged, judge
+from .kernel import nft_tables
+from .remedy import Jump, Refusal, Remedy, describe, remedy_for
+from .simulate import carry_out
+
+KEYS = (
+    "iptables", "ip6tables", "nft", "ip_address", "ip_route", "ip6_route", "ip_rule", "sysctl", "kernel", "subnet_env",
+)  # fmt: skip
+_MOST_ROUNDS = 12
+
+
+class Host:
+    """`apply`: False in check mode; then everything is told and nothing done."""
+
+    def __init__(self, tools: Tools, apply: bool) -> None:
+        self.tools, self.apply = tools, apply
+        self.changed = False
+        self.node: dict[str, Any] = {}
+        self.rules: Ruleset = Ruleset.from_evidence({})
+        self.judged: list[Judged] = []
+        self.before = self._remembered()
+        self.after: dict[str, Any] = json.loads(json.dumps(self.before))
+
+    def look(self, accepts: Accepts) -> None:
+        self.node, _missing = gather(Source(), TABLE, KEYS)
+        if "nft" not in self.node and nft_tables() == []:  # a fresh host has no tools and no rules
+            self.node["nft"] = {"nftables": []}
+        self.rules = Ruleset.from_evidence(self.node)
+        self.judged = judge(self.node, accepts)
+
+    def plan(self, accepts: Accepts) -> list[Remedy]:
+        """What has to be told to whom, until nothing is dropped any more, as far as it is ours to mend."""
+        rules = Ruleset.from_evidence(self.node)
+        remedies: list[Remedy] = []
+        for _round in range(_MOST_ROUNDS):
+            judged = judge(self.node, accepts, rules)
+            mendable = [one for one in judged if one.verdict.verdict == "drop"]
+            found = None
+            for one in mendable:
+                try:
+                    found = remedy_for(rules, one)
+                except Refusal:
+                    continue
+                if found not in remedies:
+                    break
+                found = None
+            if found is None:
+                break
+            remedies.append(found)
+            carry_out(rules, found, accepts)
+        self.judged_then = judge(self.node, accepts, rules)
+        return remedies
+
+    def permit(self, accepts: Accepts) -> list[Remedy]:
+        """Carries the plan out, unless something would stay dropped; then nothing is changed."""
+        remedies = self.plan(accepts)
+        stays = [one for one in self.judged_then if one.verdict.verdict == "drop"]
+        if stays:
+            return []
+        known = Accepts.from_dict(self.before.get("accepts") or {})
+        renewed = bool(self.before) and known != accepts
+        if not remedies and not renewed:
+            self._write_files()
+            return []
+        self._remember(remedies, accepts)
+        self.changed = self.before != self.after or bool(remedies)
+        if not self.apply:
+            self.judged = self.judged_then
+            return remedies
+        self._carry_out(accepts, known)
+        self._write_files()
+        self.look(accepts)
+        return remedies
+
+    def _remember(self, remedies: list[Remedy], accepts: Accepts) -> None:
+        after = self.after
+        after["accepts"] = accepts.as_dict()
+        after.setdefault("jumps", [])
+        after.setdefault("tools", [])
+        for remedy in remedies:
+            if remedy.jump is None:
+                entry = {"tool": remedy.tool, "hook": remedy.hook}
+                if entry not in after["tools"]:
+                    after["tools"].append(entry)
+            elif remedy.jump.as_dict() not in after["jumps"]:
+                after["jumps"].append(remedy.jump.as_dict())
+        self._handles = {
+            json.dumps(remedy.jump.as_dict(), sort_keys=True): remedy.jump.handle for remedy in remedies if remedy.jump
+        }
+
+    def _carry_out(self, accepts: Accepts, known: Accepts) -> None:
+        jumps = []
+        for data in self.after["jumps"]:
+            jump = Jump(**data, handle=self._handles.get(json.dumps(data, sort_keys=True)))
+            jumps.append(change.add_jump(self.tools, jump, accepts).as_dict())
+        self.after["jumps"] = jumps
+        for entry in self.after["tools"]:
+            if entry["tool"] == "firewalld":
+                change.add_firewalld(self.tools, entry["hook"], accepts)
+            else:
+                if known != accepts:
+                    change.remove_ufw(self.tools, entry["hook"], known)
+                change.add_ufw(self.tools, entry["hook"], accepts)
+
+    def take_back(self) -> list[str]:
+        """Undoes what is remembered; answers what that was."""
+        before = self.before
+        if not before:
+            return []
+        self.after, self.changed = {}, True
+        jumps = [Jump(**data) for data in before.get("jumps") or []]
+        told = describe([Remedy("jump", jump.hook, jump) for jump in jumps])
+        told += [entry["tool"] for entry in before.get("tools") or []]
+        if not self.apply:
+            return told
+        known = Accepts.from_dict(before.get("accepts") or {})
+        self._forget_files()
+        for jump in jumps:
+            change.remove_jump(self.tools, jump)
+        for entry in before.get("tools") or []:
+            if entry["tool"] == "firewalld":
+                change.remove_firewalld(self.tools, entry["hook"])
+            else:
+                change.remove_ufw(self.tools, entry["hook"], known)
+        _remove(boot.STATE_PATH)
+        _remove_folder(os.path.dirname(boot.STATE_PATH))
+        return told
+
+    def diff(self) -> dict[str, Any]:
+        return {
+            "before_header": "what podnet.kubeadm added to the firewall",
+            "after_header": "what podnet.kubeadm added to the firewall",
+            "before": _lines(self.before),
+            "after": _lines(self.after),
+        }
+
+    # Files
+
+    def _remembered(self) -> dict[str, Any]:
+        try:
+            with open(boot.STATE_PATH, encoding="utf-8") as file:
+                data = json.load(file)
+        except FileNotFoundError:
+            return {}
+        except (OSError, ValueError) as error:
+            raise ChangeError(
+                f"{boot.STATE_PATH}, which says what was added to the firewall, cannot be read: {error}. "
+                "Bring it back, or remove it together with the chains PODNET-FORWARD and PODNET-INPUT."
+            ) from error
+        return data if isinstance(data, dict) else {}
+
+    def _write_files(self) -> None:
+        """The state, and where there are jumps the unit that enters them again; what is so already is left."""
+        if not self.after:
+            return
+        wanted = {boot.STATE_PATH: (json.dumps(self.after, indent=2, sort_keys=True) + "\n", 0o600)}
+        if self.after.get("jumps"):
+            jumps = [Jump(**data) for data in self.after["jumps"]]
+            script = boot.script(jumps, Accepts.from_dict(self.after["accepts"]))
+            wanted[boot.SCRIPT_PATH] = (script, 0o700)
+            wanted[boot.UNIT_PATH] = (boot.UNIT_TEXT, 0o644)
+        stale = [path for path, (text, _mode) in wanted.items() if _read(path) != text]
+        enabled = not self.after.get("jumps") or self.tools.try_run("systemctl", "is-enabled", "-q", boot.UNIT)
+        if not stale and enabled:
+            return
+        self.changed = True
+        if not self.apply:
+            return
+        for path in stale:
+            _write(path, *wanted[path])
+        if self.after.get("jumps"):
+            self.tools.run("systemctl", "daemon-reload")
+            self.tools.run("systemctl", "enable", "-q", boot.UNIT)
+            self.tools.run("systemctl", "start", boot.UNIT)
+
+    def _forget_files(self) -> None:
+        if os.path.exists(boot.UNIT_PATH):
+            # Without stopping it: that would change nothing, and PartOf has no meaning for it then.
+            self.tools.run("systemctl", "disable", "-q", "--now", boot.UNIT)
+            _remove(boot.UNIT_PATH)
+            self.tools.run("systemctl", "daemon-reload")
+        _remove(boot.SCRIPT_PATH)
+
+
+def _lines(state: dict[str, Any]) -> str:
+    return json.dumps(state, indent=2, sort_keys=True) + "\n" if state else ""
+
+
+def _read(path: str) -> str | None:
+    try:
+        with open(path, encoding="utf-8") as file:
+            return file.read()
+    except OSError:
+        return None
+
+
+def _write(path: str, text: str, mode: int) -> None:
+    """Whole or not at all."""
+    os.makedirs(os.path.dirname(path), mode=0o755, exist_ok=True)
+    handle = os.open(path + ".new", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode)
+    with os.fdopen(handle, "w", encoding="utf-8") as file:
+        file.write(text)
+    os.chmod(path + ".new", mode)
+    os.replace(path + ".new", path)
+
+
+def _remove(path: str) -> None:
+    if os.path.exists(path):
+        os.remove(path)
+
+
+def _remove_folder(path: str) -> None:
+    if os.path.isdir(path) and not os.listdir(path):
+        os.rmdir(path)

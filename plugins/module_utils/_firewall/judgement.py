@@ -1,0 +1,116 @@
+# Copyright (c) podnet.kubeadm contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What the rules of a host do with what it shall accept."""
+
+from __future__ import annotations
+
+import glob
+import ipaddress
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from .._netfilter import INPUT, Ruleset, Verdict, standard_packets, walk
+from .accepts import Accepts, Port
+
+NFT_FILES = ("/etc/nftables.conf", "/etc/sysconfig/nftables.conf", "/etc/nftables/*.nft", "/etc/nftables.d/*.nft")
+IPTABLES_FILES = {
+    4: ("/etc/iptables/rules.v4", "/etc/sysconfig/iptables"),
+    6: ("/etc/iptables/rules.v6", "/etc/sysconfig/ip6tables"),
+}
+
+
+@dataclass
+class Judged:
+    """One packet and its verdict. hook: forward or input."""
+
+    name: str
+    packet: dict[str, Any]
+    hook: str
+    verdict: Verdict
+
+    def as_dict(self) -> dict[str, Any]:
+        return {"name": self.name, "packet": self.packet, "hook": self.hook, **self.verdict.as_dict()}
+
+
+def judge(node: Mapping[str, Any], accepts: Accepts, rules: Ruleset | None = None) -> list[Judged]:
+    """The verdict over each kind of pod traffic and each port, from a host's evidence, or from rules made of it."""
+    rules = rules or Ruleset.from_evidence(node)
+    found = []
+    for name, packet, hooks in standard_packets(node, accepts.cidrs):
+        if "forward" in hooks:
+            found.append(Judged(name, packet, "forward", walk(rules, packet, hooks)))
+    for port in accepts.ports:
+        for number in {port.first, port.last}:
+            arriving = _port_packet(rules, port, number)
+            if arriving:
+                name = f"{port.protocol} {number} from {arriving['source']}"
+                found.append(Judged(name, arriving, "input", walk(rules, arriving, INPUT)))
+    return found
+
+
+def _port_packet(rules: Ruleset, port: Port, number: int) -> dict[str, Any] | None:
+    """None where the source is the host itself."""
+    network = ipaddress.ip_network(port.source)
+    source = network.network_address if network.num_addresses == 1 else network.network_address + 1
+    facts, version = rules.facts, port.version
+    if facts.is_local(int(source), version):
+        return None
+    device = facts.device_for(int(source), version)
+    device = device if isinstance(device, str) and device else None
+    own = sorted(value for value, link in facts.addresses[version] if link == device)
+    destination = ipaddress.ip_address(own[0]) if own else source
+    return {
+        "in": device, "source": str(source), "destination": str(destination), "protocol": port.protocol,
+        "destination_port": number,
+    }  # fmt: skip
+
+
+def worst(judged: Iterable[Judged]) -> str:
+    """drop, undetermined or accept: the first of them that any packet has."""
+    verdicts = {one.verdict.verdict for one in judged}
+    return next(name for name in ("drop", "undetermined", "accept") if name in verdicts or name == "accept")
+
+
+def place_of(verdict: Verdict) -> str:
+    """Where a verdict was made, for a person."""
+    by = verdict.by
+    if by is None or not by.table:
+        return by.action or by.rule if by else "no rule at all"
+    what = by.rule.strip("()") if by.rule.startswith("(policy") else f"rule `{by.rule}`"
+    backend = ", which iptables-legacy holds" if by.backend == "legacy" else ""
+    owner = f" ({by.owner})" if by.owner else ""
+    return f"table {by.family} {by.table}, chain {by.chain}{owner}, {what}{backend}"
+
+
+def loaded_by(verdict: Verdict) -> str | None:
+    """The file that holds the table, as far as the host's usual files tell."""
+    by = verdict.by
+    if by is None or not by.table:
+        return None
+    pattern = re.compile(rf"^\s*(?:add\s+)?table\s+{by.family}\s+{re.escape(by.table)}\b", re.M)
+    if by.family == "ip":
+        pattern = re.compile(rf"^\s*(?:add\s+)?table\s+(?:ip\s+)?{re.escape(by.table)}\b", re.M)
+    for path in _existing(NFT_FILES):
+        if pattern.search(_read(path)):
+            return path
+    if by.family in ("ip", "ip6") and by.rule and not by.rule.startswith("("):
+        for path in _existing(IPTABLES_FILES[4 if by.family == "ip" else 6]):
+            if by.rule in _read(path):
+                return path
+    return None
+
+
+def _existing(patterns: Iterable[str]) -> list[str]:
+    return [path for pattern in patterns for path in sorted(glob.glob(pattern))]
+
+
+def _read(path: str) -> str:
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return re.sub(r"#.*", "", file.read())
+    except OSError:
+        return ""

@@ -1,0 +1,92 @@
+# Copyright (c) podnet.kubeadm contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The refusals: what is dropped, where, who loads it, and what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from .._netfilter import Ruleset
+from .accepts import Accepts
+from .change import accept_nft, accept_words, iptables, rich_rules, ufw_rules
+from .judgement import Judged, loaded_by, place_of
+from .remedy import Refusal, Remedy, remedy_for
+
+
+def refusal(host: str, rules: Ruleset, judged: Iterable[Judged], accepts: Accepts) -> str:
+    """One sentence for each place that drops something, with the packets it drops."""
+    places: dict[str, list[Judged]] = {}
+    for one in judged:
+        if one.verdict.verdict != "accept":
+            places.setdefault(one.hook + one.verdict.verdict + place_of(one.verdict), []).append(one)
+    return " ".join(_sentence(host, rules, group, accepts) for group in places.values())
+
+
+def _sentence(host: str, rules: Ruleset, group: list[Judged], accepts: Accepts) -> str:
+    first = group[0]
+    if first.hook == "forward":
+        subject, what = "pods are not forwarded", ", ".join(accepts.cidrs)
+    else:
+        subject = "other nodes are not let in"
+        what = ", ".join(sorted({one.name for one in group}))
+    if first.verdict.verdict == "undetermined":
+        by = first.verdict.by
+        why = (
+            place_of(first.verdict) if by is None or not by.table else f"{place_of(first.verdict)} may or may not match"
+        )
+        what = "pods are forwarded" if first.hook == "forward" else "other nodes are let in"
+        return f"{host}: the rules alone do not tell whether {what} ({first.name}): {why}."
+    by = first.verdict.by
+    no_accept = (
+        f"no rule accepts {what}" if by and by.rule.startswith("(policy") else f"no rule before it accepts {what}"
+    )
+    text = f"{host}: {subject}: {place_of(first.verdict)}; {no_accept}."
+    file = loaded_by(first.verdict)
+    if file:
+        text += f" Loaded by {file}."
+    try:
+        remedy = remedy_for(rules, first)
+        return f"{text} Add: {advice(remedy, accepts)}, or set firewall_mode=permitted."
+    except Refusal as reason:
+        return f"{text} Not mended by firewall_mode=permitted, because {reason}. {_by_hand(first, accepts)}".strip()
+
+
+def _by_hand(one: Judged, accepts: Accepts) -> str:
+    """The exact rules for a table that is not ours to edit."""
+    by = one.verdict.by
+    if by is None or not by.table or by.backend != "nft" or by.family not in ("inet", "ip", "ip6"):
+        return ""
+    at = "" if by.rule.startswith("(policy") or by.handle is None else f" handle {by.handle}"
+    verb = "insert" if at else "add"
+    rules = [
+        f"nft {verb} rule {by.family} {by.table} {by.chain}{at} {text}"
+        for text in accept_nft(accepts, one.hook, by.family)
+    ]
+    return f"The rules to add: {'; '.join(rules)}" if rules else ""
+
+
+def advice(remedy: Remedy, accepts: Accepts) -> str:
+    """The commands that a person would type."""
+    if remedy.tool == "firewalld":
+        name = "podnet-forward" if remedy.hook == "forward" else "podnet-input"
+        rules = "', '".join(rich_rules(remedy.hook, accepts))
+        return f"a firewalld policy {name} from ANY to {'ANY' if remedy.hook == 'forward' else 'HOST'} with '{rules}'"
+    if remedy.tool == "ufw":
+        return "; ".join(" ".join(["ufw", *words]) for words in ufw_rules(remedy.hook, accepts))
+    jump = remedy.jump
+    if jump is None:
+        return ""
+    if jump.native:
+        at = f"handle {jump.handle} " if jump.before and jump.handle is not None else ""
+        verb = "insert" if at else "add"
+        place = f"{jump.family} {jump.table} {jump.chain}"
+        texts = accept_nft(accepts, remedy.hook, jump.family)
+        return "; ".join(f"nft {verb} rule {place} {at}{text}" for text in texts)
+    where = f"-I {jump.chain}" if jump.before else f"-A {jump.chain}"
+    tool = iptables(jump)
+    version = 4 if jump.family == "ip" else 6
+    words = [" ".join(one) for one in accept_words(accepts, remedy.hook, version)]
+    suffix = f" (right before `{jump.before}`)" if jump.before else ""
+    return "; ".join(f"{tool} {where} {text}" for text in words) + suffix

@@ -1,0 +1,60 @@
+# Copyright (c) podnet.kubeadm contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What the rules would do once a remedy is carried out, before it is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .._netfilter import Ruleset, compile_accept
+from .accepts import Accepts
+from .change import accept_words
+from .remedy import Jump, Remedy
+
+
+def carry_out(rules: Ruleset, remedy: Remedy, accepts: Accepts) -> None:
+    """Puts the accepts of a remedy into a ruleset that was read, at the place where they would stand."""
+    if remedy.jump:
+        chain = _chain(rules, remedy.jump)
+        if chain is not None:
+            _insert(chain, remedy.hook, accepts, _position(chain, remedy.jump))
+        return
+    # firewalld and ufw look at what they were told before their last word; where in their chains does not matter here.
+    for table in rules.tables:
+        for chain in table.chains.values():
+            if chain.hook == remedy.hook and chain.type == "filter" and _keeps(remedy.tool, chain):
+                _insert(chain, remedy.hook, accepts, 0)
+
+
+def _keeps(tool: str, chain: Any) -> bool:
+    if chain.table.name == "firewalld":
+        return tool == "firewalld"
+    marks = {"ufw": ("ufw-", "ufw6-"), "firewalld": ("FWD", "IN_", "FORWARD_", "INPUT_")}[tool]
+    entered = [name for rule in chain.rules for name in rule.find_targets()]
+    return any(name.startswith(marks) for name in entered)
+
+
+def _chain(rules: Ruleset, jump: Jump) -> Any:
+    for table in rules.tables:
+        if (table.family, table.name, table.backend) == (jump.family, jump.table, jump.backend):
+            return table.chains.get(jump.chain)
+    return None
+
+
+def _position(chain: Any, jump: Jump) -> int:
+    if not jump.before:
+        return len(chain.rules)
+    for number, rule in enumerate(chain.rules):
+        if str(rule) == jump.before or (jump.handle is not None and rule.handle == jump.handle):
+            return number
+    return len(chain.rules)
+
+
+def _insert(chain: Any, hook: str, accepts: Accepts, position: int) -> None:
+    rules = []
+    for version in accepts.versions(hook):
+        for words in accept_words(accepts, hook, version):
+            rules.append(compile_accept(" ".join(words), version))
+    chain.rules[position:position] = rules

@@ -1,0 +1,261 @@
+# Copyright (c) podnet.kubeadm contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Firewalls on a lab node, each judged, mended and taken back, with a probe for the truth.
+
+    PODNET_LAB=NAME ./dev lab up 1
+    PODNET_LAB=NAME ./dev run python tests/lab/forward_policy.py [NODE] [--only WORD] [--reboot]
+
+For each case: the module's answer against what a probe packet does, the rule it names, `permitted` where an owner is
+known and its refusal where not, a second run that changes nothing, and `absent` after which the rules are as before.
+Needs no cluster; a node that has one keeps it. Last line "N passed, M failed".
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from typing import Any
+
+CIDR = "10.42.0.0/16"
+
+NFT_FILE = """table inet filter {
+  chain forward {
+    type filter hook forward priority %s; policy drop;
+    ct state established,related accept
+  }
+}
+"""
+
+
+@dataclass
+class Case:
+    """up and down: shell on the node. drops: whether pods are cut off. by: what the rule's place has to contain.
+
+    remedy: what `permitted` answers, or None where it has to refuse.
+    """
+
+    name: str
+    up: str
+    down: str
+    drops: bool
+    by: str = ""
+    remedy: str | None = None
+    restart: str = ""  # a service that keeps the rules; our own has to be there after it was restarted
+
+
+IPT = "iptables-nft"
+CASES = [
+    Case("nothing", "true", "true", drops=False),
+    Case("policy DROP, nft", f"{IPT} -P FORWARD DROP", f"{IPT} -P FORWARD ACCEPT", True, "policy drop",
+         "filter/FORWARD"),
+    Case("policy DROP behind an accept of the pods", f"{IPT} -P FORWARD DROP; {IPT} -A FORWARD -s {CIDR} -j ACCEPT; "
+         f"{IPT} -A FORWARD -d {CIDR} -j ACCEPT", f"{IPT} -F FORWARD; {IPT} -P FORWARD ACCEPT", False),
+    Case("policy DROP, legacy", "iptables-legacy -P FORWARD DROP", "iptables-legacy -P FORWARD ACCEPT", True,
+         "policy drop", "filter/FORWARD"),
+    Case("REJECT at the head", f"{IPT} -I FORWARD 1 -j REJECT", f"{IPT} -D FORWARD -j REJECT", True, "REJECT",
+         "filter/FORWARD"),
+    Case("REJECT at the end, behind an accept", f"{IPT} -A FORWARD -s {CIDR} -j ACCEPT; "
+         f"{IPT} -A FORWARD -d {CIDR} -j ACCEPT; {IPT} -A FORWARD -j REJECT --reject-with icmp-host-prohibited",
+         f"{IPT} -F FORWARD", False),
+    Case("REJECT at the head, a denied pair behind it", f"{IPT} -I FORWARD 1 -j REJECT; "
+         f"{IPT} -A FORWARD -s 10.42.0.5 -d 10.42.1.5 -j DROP", f"{IPT} -F FORWARD", True, "REJECT", None),
+    Case("policy DROP, a denied pair before it", f"{IPT} -P FORWARD DROP; "
+         f"{IPT} -A FORWARD -s 10.42.0.9 -d 10.42.1.9 -j DROP", f"{IPT} -F FORWARD; {IPT} -P FORWARD ACCEPT", True,
+         "policy drop", "filter/FORWARD"),
+    *(
+        Case(f"inet table, policy drop, priority {priority}, loaded by hand",
+             "nft -f - <<'END'\n" + (NFT_FILE % priority).replace("filter {", "mine {") + "END\n",
+             "nft delete table inet mine", True, "policy drop", None)
+        for priority in ("-10", "0", "10")
+    ),
+    Case("inet table, policy drop, in /etc/nftables.conf",
+         "cp /etc/nftables.conf /root/nftables.conf.before; "
+         f"(echo 'flush ruleset'; cat <<'END'\n{NFT_FILE % '0'}END\n) > /etc/nftables.conf; systemctl start nftables",
+         "systemctl stop nftables; nft delete table inet filter 2>/dev/null; "
+         "cp /root/nftables.conf.before /etc/nftables.conf",
+         True, "policy drop", "filter/forward", "nftables"),
+    Case("firewalld, default zones", "systemctl start firewalld", "systemctl stop firewalld", True, "firewalld",
+         "firewalld", "firewalld"),
+    Case("ufw, routed deny", "ufw allow 22/tcp >/dev/null; ufw --force enable; systemctl start ufw",
+         "ufw --force disable; ufw --force delete allow 22/tcp; iptables-nft -P FORWARD ACCEPT; "
+         "iptables-nft -P INPUT ACCEPT", True, "ufw", "ufw", "ufw"),
+    Case("Docker's DROP", "systemctl start docker; iptables-nft -P FORWARD DROP",
+         "systemctl stop docker docker.socket; iptables-nft -P FORWARD ACCEPT; iptables-nft -F; iptables-nft -X", True,
+         "docker", "filter/DOCKER-USER", "docker"),
+]  # fmt: skip
+
+
+class Node:
+    """A lab node, by podman."""
+
+    def __init__(self, lab: str, name: str) -> None:
+        done = subprocess.run(
+            ["podman", "inspect", "--format", "{{.State.Pid}}", f"{lab}-{name}"],
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        # nsenter costs a tenth of `podman exec`.
+        self.enter = [
+            "nsenter",
+            "--target",
+            done.stdout.strip(),
+            "-m",
+            "-u",
+            "-i",
+            "-n",
+            "-p",
+            "-r",
+            "-w/",
+            "env",
+            "-i",
+        ]
+        self.enter += ["PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/root"]
+        self.seconds = 0.0
+
+    def shell(self, script: str, check: bool = True) -> str:
+        done = subprocess.run([*self.enter, "bash", "-c", script], capture_output=True, text=True, timeout=180)
+        if check and done.returncode:
+            raise RuntimeError(f"{script!r}: {done.stderr.strip() or done.stdout.strip()}")
+        return done.stdout
+
+    def prepare(self) -> None:
+        """Copies the collection and Ansible's module_utils there: a call of the module is then one process."""
+        import ansible
+
+        root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+        site = os.path.dirname(os.path.dirname(ansible.__file__))
+        into = [*self.enter, "tar", "-C", "/root/direct", "-xf", "-"]
+        self.shell("rm -rf /root/direct; mkdir -p /root/direct")
+        for folder, parts, move in (
+            (site, ["ansible/__init__.py", "ansible/_vendor", "ansible/release.py", "ansible/module_utils"], "s,^,,"),
+            (root, ["plugins/module_utils", "plugins/modules"], "s,^,ansible_collections/podnet/kubeadm/,"),
+        ):
+            command = ["tar", "-C", folder, "--exclude=__pycache__", f"--transform={move}", "-cf", "-", *parts]
+            with subprocess.Popen(command, stdout=subprocess.PIPE) as packed:
+                subprocess.run(into, stdin=packed.stdout, check=True, timeout=120)
+
+    def module(self, check: bool = False, **options: Any) -> dict[str, Any]:
+        arguments = json.dumps({"ANSIBLE_MODULE_ARGS": {**options, "_ansible_check_mode": check}})
+        script = (
+            "import ansible.module_utils.basic as basic, sys\n"
+            f"basic._ANSIBLE_ARGS = {arguments!r}.encode()\n"
+            "basic._ANSIBLE_PROFILE = 'legacy'\n"
+            "from ansible_collections.podnet.kubeadm.plugins.modules import forward_policy\n"
+            "forward_policy.main()\n"
+        )
+        started = time.monotonic()
+        done = subprocess.run(
+            [*self.enter, "PYTHONPATH=/root/direct", "python3", "-"],
+            input=script, capture_output=True, text=True, timeout=300,
+        )  # fmt: skip
+        self.seconds = time.monotonic() - started
+        if not done.stdout.strip().startswith("{"):
+            raise RuntimeError(f"no answer of the module: {done.stdout[-800:]} {done.stderr[-1500:]}")
+        answer: dict[str, Any] = json.loads(done.stdout)
+        return answer
+
+    def rules(self) -> str:
+        """All rules, without counters, handles and times."""
+        text = self.shell(
+            "for t in iptables-nft ip6tables-nft iptables-legacy ip6tables-legacy; do echo \"# $t\"; $t-save; done;"
+            "nft list ruleset", check=False
+        )  # fmt: skip
+        lines = [re.sub(r"\[\d+:\d+\]|packets \d+ bytes \d+", "", line) for line in text.splitlines()]
+        return "\n".join(line for line in lines if not line.startswith(("# Generated", "# Completed")))
+
+
+class Wrong(Exception):
+    """A case did not hold; the text says what."""
+
+
+def need(condition: bool, text: str) -> None:
+    if not condition:
+        raise Wrong(text)
+
+
+def run(node: Node, case: Case) -> None:
+    node.shell(case.up)
+    try:
+        before = node.rules()
+        answer = node.module(pod_cidrs=[CIDR], probe=True)
+        need("fault of podnet.kubeadm" not in answer.get("msg", ""), f"walk and probe differ: {answer.get('msg')}")
+        need(
+            answer["verdict"] == ("drop" if case.drops else "accept"),
+            f"judged {answer['verdict']}: {answer.get('reason')}",
+        )
+        need(answer["probe"]["4"] is not case.drops, f"the probe says {answer['probe']}")
+        if case.drops:
+            need(case.by in json.dumps(answer["packets"]) and case.by in answer["reason"], f"named {answer['reason']}")
+        predicted = node.module(check=True, state="permitted", pod_cidrs=[CIDR])
+        need(node.rules() == before, "asserted or check mode changed a rule")
+        mended = node.module(state="permitted", pod_cidrs=[CIDR], probe=True)
+        if case.drops and case.remedy is None:
+            told = mended.get("msg", "")
+            need(bool(mended.get("failed")) and ("rules to add" in told or "denied" in told), f"no refusal: {told}")
+            need(node.rules() == before, "a refusal changed a rule")
+            return
+        need(not mended.get("failed"), f"not mended: {mended.get('msg')}")
+        need(mended["verdict"] == "accept" and mended["probe"]["4"], f"after permitted: {mended}")
+        need(mended["changed"] == case.drops == predicted["changed"], "changed, or its prediction, is wrong")
+        if not case.drops:
+            need(node.rules() == before, "permitted changed rules though nothing was dropped")
+            return
+        need(mended["remedies"] == [case.remedy] == predicted["remedies"], f"told {mended['remedies']}")
+        again = node.module(state="permitted", pod_cidrs=[CIDR])
+        need(not again["changed"], "a second run changed something")
+        if case.restart:
+            node.shell(f"systemctl restart {case.restart}; sleep 1")
+            later = node.module(pod_cidrs=[CIDR], probe=True)
+            need(
+                not later.get("failed") and later["probe"]["4"],
+                f"lost at a restart of {case.restart}: {later.get('msg')}",
+            )
+        gone = node.module(state="absent")
+        need(gone["changed"], "absent says that nothing was there")
+        after = node.rules()
+        need(after == before, f"absent left other rules:\n{_difference(before, after)}")
+        need(not node.module(state="absent")["changed"], "a second absent changed something")
+    finally:
+        node.module(state="absent")
+        node.shell(case.down, check=False)
+
+
+def _difference(before: str, after: str) -> str:
+    import difflib
+
+    return "\n".join(difflib.unified_diff(before.splitlines(), after.splitlines(), lineterm="", n=0))
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("node", nargs="?", default="n1")
+    parser.add_argument("--only", default="")
+    options = parser.parse_args()
+    node = Node(os.environ.get("PODNET_LAB", "podnet"), options.node)
+    node.prepare()
+    passed = failed = 0
+    for case in CASES:
+        if options.only not in case.name:
+            continue
+        started = time.monotonic()
+        try:
+            run(node, case)
+            passed += 1
+            print(f"  ok      {case.name} ({time.monotonic() - started:.0f} s)", flush=True)
+        except (Wrong, RuntimeError, KeyError) as error:
+            failed += 1
+            print(f"  FAILED  {case.name}: {error}", flush=True)
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,148 @@
+# Copyright (c) podnet.kubeadm contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ansible_collections.podnet.kubeadm.plugins.module_utils._firewall import judgement
+from ansible_collections.podnet.kubeadm.plugins.module_utils._firewall.accepts import accepts_of
+from ansible_collections.podnet.kubeadm.plugins.module_utils._firewall.judgement import judge
+from ansible_collections.podnet.kubeadm.plugins.module_utils._firewall.remedy import Jump, Refusal, remedy_for
+from ansible_collections.podnet.kubeadm.plugins.module_utils._firewall.sentences import refusal
+from ansible_collections.podnet.kubeadm.plugins.module_utils._firewall.simulate import carry_out
+from ansible_collections.podnet.kubeadm.plugins.module_utils._netfilter import Ruleset
+
+CIDR = "10.42.0.0/16"
+
+
+def save(*rules: str, policy: str = "ACCEPT", chains: tuple[str, ...] = ()) -> str:
+    own = [f":{name} - [0:0]" for name in chains]
+    heads = [":INPUT ACCEPT [0:0]", f":FORWARD {policy} [0:0]", ":OUTPUT ACCEPT [0:0]"]
+    return "\n".join(["*filter", *heads, *own, *(f"[0:0] {rule}" for rule in rules), "COMMIT", ""])
+
+
+def node(nft_save: str = "", legacy: str = "", nft: Any = None) -> dict[str, Any]:
+    return {
+        "iptables": {"nft": nft_save, "legacy": legacy, "selected": "nft"},
+        "ip6tables": {"nft": "", "legacy": "", "selected": "nft"},
+        "nft": nft or {"nftables": []},
+    }
+
+
+def inet_filter(policy: str = "drop", rules: tuple[list[Any], ...] = (), hook: str = "forward") -> dict[str, Any]:
+    place = {"family": "inet", "table": "filter"}
+    chain = {**place, "name": hook, "handle": 1, "type": "filter", "hook": hook, "prio": 0, "policy": policy}
+    items: list[Any] = [{"table": {"family": "inet", "name": "filter"}}, {"chain": chain}]
+    items += [{"rule": {**place, "chain": hook, "handle": 5 + n, "expr": e}} for n, e in enumerate(rules)]
+    return {"nftables": items}
+
+
+@pytest.fixture(autouse=True)
+def _no_files(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No file of the machine that runs the tests counts as the owner of a table."""
+    monkeypatch.setattr(judgement, "NFT_FILES", ())
+    monkeypatch.setattr(judgement, "IPTABLES_FILES", {4: (), 6: ()})
+
+
+ACCEPTS = accepts_of([CIDR], [])
+
+
+def remedy(evidence: dict[str, Any]) -> Any:
+    return remedy_for(Ruleset.from_evidence(evidence), judge(evidence, ACCEPTS)[0])
+
+
+@pytest.mark.parametrize("backend", ["nft", "legacy"])
+def test_a_policy_is_met_at_the_end_of_the_chain_of_its_backend(backend: str) -> None:
+    text = save(policy="DROP")
+    evidence = node(text) if backend == "nft" else node(legacy=text)
+    assert remedy(evidence).jump == Jump("forward", backend, "ip", "filter", "FORWARD")
+
+
+def test_a_rule_is_met_right_before_it() -> None:
+    found = remedy(node(save("-A FORWARD -i eth9 -j ACCEPT", "-A FORWARD -j REJECT")))
+    assert found.jump.before == "-A FORWARD -j REJECT"
+
+
+@pytest.mark.parametrize("behind", [
+    "-A FORWARD -s 10.42.0.5/32 -d 10.42.1.5/32 -j DROP",
+    "-A FORWARD -j KUBE-ROUTER-FORWARD",
+    "-A FORWARD -j cali-FORWARD",
+])  # fmt: skip
+def test_no_accept_comes_before_what_denies(behind: str) -> None:
+    chains = ("KUBE-ROUTER-FORWARD", "cali-FORWARD")
+    with pytest.raises(Refusal, match="stay denied"):
+        remedy(node(save("-A FORWARD -j REJECT", behind, chains=chains)))
+
+
+def test_a_denied_pair_stays_denied() -> None:
+    deny = "-A FORWARD -s 10.42.0.5/32 -j DROP"
+    evidence = node(save(deny, policy="DROP"))
+    rules = Ruleset.from_evidence(evidence)
+    dropped = [one for one in judge(evidence, ACCEPTS, rules) if one.verdict.by.rule == "(policy drop)"]
+    carry_out(rules, remedy_for(rules, dropped[0]), ACCEPTS)
+    after = {one.verdict.by.rule for one in judge(evidence, ACCEPTS, rules) if one.verdict.verdict == "drop"}
+    assert after == {deny}
+
+
+def test_what_a_policy_engine_denies_is_not_mended() -> None:
+    rules = ("-A FORWARD -j KUBE-ROUTER-FORWARD", "-A KUBE-ROUTER-FORWARD -s 10.42.0.0/16 -j DROP")
+    with pytest.raises(Refusal, match="kube-router denies it"):
+        remedy(node(save(*rules, chains=("KUBE-ROUTER-FORWARD",))))
+
+
+def test_docker_is_told_in_the_chain_it_keeps_for_others() -> None:
+    rules = ("-A FORWARD -j DOCKER-USER", "-A FORWARD -j DOCKER-FORWARD", "-A DOCKER-USER -j RETURN")
+    found = remedy(node(save(*rules, policy="DROP", chains=("DOCKER-USER", "DOCKER-FORWARD"))))
+    assert (found.jump.chain, found.jump.before) == ("DOCKER-USER", "-A DOCKER-USER -j RETURN")
+
+
+def test_ufw_and_firewalld_are_told_themselves() -> None:
+    rules = ("-A FORWARD -j ufw-before-forward",)
+    assert remedy(node(save(*rules, policy="DROP", chains=("ufw-before-forward",)))).tool == "ufw"
+
+
+def test_a_table_that_no_one_names_is_left_alone_and_the_rule_to_add_is_shown() -> None:
+    evidence = node(nft=inet_filter())
+    with pytest.raises(Refusal, match="no program and no file"):
+        remedy(evidence)
+    text = refusal("n2", Ruleset.from_evidence(evidence), judge(evidence, ACCEPTS), ACCEPTS)
+    assert text.startswith(
+        "n2: pods are not forwarded: table inet filter, chain forward, policy drop; no rule accepts 10.42.0.0/16."
+    )
+    assert "nft add rule inet filter forward ip saddr 10.42.0.0/16 accept" in text
+
+
+def test_a_table_that_a_file_loads_is_mended_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "nftables.conf"
+    file.write_text("flush ruleset\ntable inet filter {\n}\n")
+    monkeypatch.setattr(judgement, "NFT_FILES", (str(file),))
+    evidence = node(nft=inet_filter())
+    assert remedy(evidence).jump == Jump("forward", "nft", "inet", "filter", "forward")
+    text = refusal("n2", Ruleset.from_evidence(evidence), judge(evidence, ACCEPTS), ACCEPTS)
+    assert f"Loaded by {file}. Add: nft add rule inet filter forward" in text
+    assert text.endswith("or set firewall_mode=permitted.")
+
+
+def test_a_remedy_uncovers_the_next_drop() -> None:
+    evidence = node(save(policy="DROP"), legacy=save(policy="DROP"))
+    rules = Ruleset.from_evidence(evidence)
+    told = []
+    for _round in range(2):
+        dropped = next(one for one in judge(evidence, ACCEPTS, rules) if one.verdict.verdict == "drop")
+        found = remedy_for(rules, dropped)
+        told.append(found.jump.backend)
+        carry_out(rules, found, ACCEPTS)
+    assert sorted(told) == ["legacy", "nft"]
+    assert {one.verdict.verdict for one in judge(evidence, ACCEPTS, rules)} == {"accept"}
+
+
+def test_ports_are_walked_through_the_input_hook() -> None:
+    accepts = accepts_of([], [{"port": "6443", "sources": ["192.0.2.11"]}])
+    evidence = node(save("-A INPUT -p tcp -m tcp --dport 22 -j ACCEPT", "-A INPUT -j REJECT"))
+    found = remedy_for(Ruleset.from_evidence(evidence), judge(evidence, accepts)[0])
+    assert (found.jump.hook, found.jump.chain, found.jump.before) == ("input", "INPUT", "-A INPUT -j REJECT")
