@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import functools
 import ipaddress
 import json
 import re
@@ -119,6 +120,18 @@ def _objects(value: Any) -> list[Mapping[str, Any]]:
     return [item for item in value or [] if isinstance(item, Mapping)]
 
 
+@functools.lru_cache(maxsize=50_000)
+def _target(text: str) -> tuple[int, int] | None:
+    """First address and length of a route's target; hosts of a cluster have most of theirs in common."""
+    if text == "default":
+        return 0, 0
+    try:
+        net = ipaddress.ip_network(text, strict=False)
+    except ValueError:
+        return None
+    return int(net.network_address), net.prefixlen
+
+
 def _routes(value: Any, family: int) -> list[Route] | None:
     if value is None:
         return None
@@ -127,17 +140,10 @@ def _routes(value: Any, family: int) -> list[Route] | None:
     for item in _objects(value):
         if str(item.get("table", "main")) not in ("main", "local", "default", "254", "255", "253"):
             continue
-        target = str(item.get("dst", ""))
-        try:
-            if target == "default":
-                base, length = 0, 0
-            else:
-                net = ipaddress.ip_network(target, strict=False)
-                base, length = int(net.network_address), net.prefixlen
-        except ValueError:
+        target = _target(str(item.get("dst", "")))
+        if target is None or target[1] > bits:
             continue
-        if length > bits:
-            continue
+        base, length = target
         device = str(item.get("dev") or "")
         gateway = str(item.get("gateway") or item.get("via") or "")
         found.append((base, length, device, str(item.get("type", "unicast")), int(item.get("metric") or 0), gateway))

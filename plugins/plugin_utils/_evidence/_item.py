@@ -27,6 +27,8 @@ class Item:
 
     def get(self, *keys: str) -> Any:
         """The value as it is, None where a key on the way is absent."""
+        if len(keys) == 1:
+            return self.raw.get(keys[0])
         value: Any = self.raw
         for key in keys:
             if not isinstance(value, dict):

@@ -179,32 +179,55 @@ class Route:
         return self.dst.prefixlen == 0
 
 
+_NAMES = ("dst", "dev", "gateway", "table", "type", "protocol", "scope", "prefsrc", "metric")
+
+
+@lru_cache(maxsize=50_000)
+def _route(version: int, flags: tuple[str, ...], *values: Any) -> Route | None:
+    """One route of its plain values; nodes have most routes in common, so that each is made once."""
+    one = dict(zip(_NAMES, values))
+    text = one["dst"]
+    if not isinstance(text, str) or not isinstance(one["dev"], (str, type(None))):
+        return None
+    if text == "default":
+        text = "0.0.0.0/0" if version == 4 else "::/0"
+    dst = network(text if "/" in text else f"{text}/{32 if version == 4 else 128}")
+    if dst is None:
+        return None
+    texts = {name: value if isinstance(value, str) else "" for name, value in one.items()}
+    return Route(
+        dst=dst,
+        dev=texts["dev"],
+        gateway=texts["gateway"],
+        table=str(one["table"] or "main"),
+        type=texts["type"] or "unicast",
+        protocol=texts["protocol"],
+        scope=texts["scope"],
+        source=texts["prefsrc"],
+        metric=as_number(one["metric"]) or 0,
+        flags=flags,
+    )
+
+
 def _routes(raw: Any, version: int) -> list[Route]:
     if not isinstance(raw, list):
         raise ValueError("the list of ip -j route is expected")
-    full = 32 if version == 4 else 128
-    everything = "0.0.0.0/0" if version == 4 else "::/0"
     found = []
     for one in raw:
         item = Item(one)
-        text = item.text("dst")
-        dst = network(everything if text == "default" else text if "/" in text else f"{text}/{full}")
-        if dst is None or not isinstance(item.get("dev"), (str, type(None))):
+        values = [item.get(name) for name in _NAMES]
+        if not values[1] and item.has("nexthops"):  # several ways: the first one's
+            hop = next(iter(item.items("nexthops")), Item({}))
+            values[1:3] = hop.text("dev"), hop.text("gateway") or hop.text("via", "host")
+        if not values[2] and item.has("via"):
+            values[2] = item.text("via", "host")
+        try:
+            route = _route(version, tuple(item.texts("flags")), *values)
+        except TypeError:  # a value that is no plain one
+            route = None
+        if route is None:
             raise ValueError(f"an entry of ip -j route cannot be read: {str(one)[:80]}")
-        found.append(
-            Route(
-                dst=dst,
-                dev=item.text("dev") or next((hop.text("dev") for hop in item.items("nexthops")), ""),
-                gateway=item.text("gateway") or item.text("via", "host"),
-                table=str(one.get("table", "main")),
-                type=item.text("type") or "unicast",
-                protocol=item.text("protocol"),
-                scope=item.text("scope"),
-                source=item.text("prefsrc"),
-                metric=as_number(one.get("metric")) or 0,
-                flags=tuple(item.texts("flags")),
-            )
-        )
+        found.append(route)
     return found
 
 

@@ -25,8 +25,9 @@ def cluster_ranges(view: View) -> dict[str, list[Network]]:
 
 
 def foreign(node: Host, view: View) -> list[HostNetwork]:
-    """The host's networks without those that are the cluster's own."""
-    return list(host_networks(node, view.node_ranges))
+    """The host's networks without those that are the cluster's own; looked for once, three rules ask."""
+    found: list[HostNetwork] = node.derived("foreign networks", lambda: list(host_networks(node, view.node_ranges)))
+    return found
 
 
 def compare(node: Host, view: View, owner: str, whose: str) -> Iterator[Found]:
