@@ -32,6 +32,13 @@ def main() -> None:
         env=dict(os.environ, PYTHONUNBUFFERED="1"),
     )
     assert process.stdout is not None
+
+    def stop(_number: int, _frame: object) -> None:
+        # Whoever stops this does not reach the command, which is in a session of its own.
+        os.killpg(process.pid, signal.SIGKILL)
+        sys.exit("stopped before the task came")
+
+    signal.signal(signal.SIGTERM, stop)
     for line in process.stdout:
         sys.stdout.write(line)
         if re.match(r"(TASK|RUNNING HANDLER) \[", line) and re.search(options.task, line):
