@@ -23,11 +23,11 @@ in`.
 The end of every certificate in /etc/kubernetes/pki and /var/lib/kubelet/pki against the time the evidence was taken.
 
 ## Mend
-`kubeadm certs renew all` on a control plane and a restart of its static pods (podnet.kubeadm.certificates); for a
-kubelet, a fresh join of that node.
+`kubeadm certs renew all` on a control plane, then move the files of /etc/kubernetes/manifests away and back so that the
+static pods start again; for a kubelet, a fresh join of that node.
 
 ## Prevent
-podnet.kubeadm.upgrade once a year renews them; the doctor warns 30 days before.
+`kubeadm upgrade apply` renews them, so an upgrade a year is enough; the doctor warns 30 days before.
 
 ## Sources
 - kubernetes documentation, "Certificate management with kubeadm"; kubernetes/website issue 42944
@@ -47,8 +47,8 @@ RULE = Rule(
     title="A certificate has expired",
     severity="error",
     needs=("nodes.certificates",),
-    remedy="Run podnet.kubeadm.certificates (or kubeadm certs renew all, then restart the static pods); "
-    "join a node again whose kubelet's certificate expired.",
+    remedy="Run kubeadm certs renew all on that control plane and restart its static pods; join a node again whose "
+    "kubelet's certificate expired.",
     explains=("kubelet-down", "controller-manager-down", "service-path-broken", "etcd-stale-member"),
     rank=20,
 )

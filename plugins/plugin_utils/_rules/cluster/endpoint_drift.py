@@ -5,27 +5,28 @@
 """A kubeconfig, a control plane or etcd holds another address than it should.
 
 ## What it means
-The endpoint was introduced or changed after nodes had joined, or a host got another address: files keep the former one.
-All is well as long as that address answers; when that one machine goes, every node that names it goes with it.
+The endpoint was introduced or changed after nodes had joined, or a host got another address: files keep the former
+one. All is well as long as that address answers; when that one machine goes, every node that names it goes with it.
 
 ## How it looks
-Nothing, until the first control plane is replaced. Or, after a host's address changed: the API server or etcd does not
-start, `cannot assign requested address`.
+Nothing, until the first control plane is replaced. Or, after a host's address changed: the API server or etcd does
+not start, `cannot assign requested address`.
 
 ## What looks like it but is not
-- A control plane's files that name its own address (controller-manager.conf, scheduler.conf, since 1.35 kubelet.conf).
+- A control plane's files that name its own address (controller-manager.conf, scheduler.conf, since 1.35
+  kubelet.conf).
 - 127.0.0.1 with a local proxy on every node.
 - An endpoint that the API server's certificate does not name: no file can use it yet, see
   `endpoint-not-in-certificate`.
 - No endpoint configured: every file names the first control plane. That is what kubeadm does then.
 
 ## How it is told
-The server in kubelet.conf and admin.conf of every host against the cluster's endpoint; advertise and peer addresses in
-static pod files against the addresses of their host.
+The server in kubelet.conf and admin.conf of every host against the cluster's endpoint; advertise and peer addresses
+in static pod files against the addresses of their host.
 
 ## Mend
-`kubectl config set-cluster` in the files named, or podnet.kubeadm.kubeconfig; a control plane with another address is
-joined again under a new one.
+`kubectl config set-cluster kubernetes --server=https://ENDPOINT:6443 --kubeconfig=FILE` for each file named, then
+restart the kubelet. A control plane whose host has another address now is joined again under the new one.
 
 ## Prevent
 `cluster_control_plane_endpoint` from the first day: a name or a virtual address.
@@ -51,7 +52,8 @@ RULE = Rule(
     title="A file holds another address than the cluster's endpoint or its host's own",
     severity="warning",
     needs=("nodes.kubeconfig_servers", "nodes.ip_address", "cluster.kubeadm_config"),
-    remedy="Run podnet.kubeadm.kubeconfig, which writes the cluster's endpoint into every kubeconfig file.",
+    remedy="Run kubectl config set-cluster kubernetes --server=https://ENDPOINT:6443 --kubeconfig=FILE on each host, "
+    "then systemctl restart kubelet.",
     rank=40,
 )
 

@@ -22,8 +22,9 @@ The names in each control plane's apiserver.crt against controlPlaneEndpoint and
 without the certificates, the words in journals.
 
 ## Mend
-Add the name to `cluster_api_server_cert_sans` (apiServer.certSANs) and write the certificate again:
-podnet.kubeadm.certificates.
+Add the name to `control_plane_cert_sans` (kubeadm's apiServer.certSANs) and let kubeadm write the certificate again:
+move apiserver.crt and apiserver.key aside, `kubeadm init phase certs apiserver --config FILE`, restart the API
+server.
 
 ## Prevent
 `cluster_control_plane_endpoint` is set before the first init; the collection writes it into certSANs.
@@ -48,7 +49,8 @@ RULE = Rule(
     title="The API server's certificate does not name the endpoint",
     severity="error",
     needs=("nodes.certificates", "nodes.kubeconfig_servers", "cluster.kubeadm_config"),
-    remedy="Add the name to cluster_api_server_cert_sans and run podnet.kubeadm.certificates.",
+    remedy="Add the name to control_plane_cert_sans, move apiserver.crt and apiserver.key aside and "
+    "run kubeadm init phase certs apiserver on each control plane.",
     explains=("kubelet-down", "service-path-broken"),
     rank=20,
 )

@@ -21,10 +21,10 @@ only promote a learner member`; etcd logs failed connections to an address that 
 The member list against names and addresses of Node objects.
 
 ## Mend
-`etcdctl member remove ID` for that one member, with a snapshot first: podnet.kubeadm.backup.
+`etcdctl member remove ID` for that one member, after `etcdctl snapshot save`.
 
 ## Prevent
-Remove control planes with podnet.kubeadm.reset, which removes the member first.
+Run `kubeadm reset` on a control plane before its Node object is deleted: it takes the member out first.
 
 ## Sources
 - kubernetes issue 81071; kubeadm issue 2095
@@ -44,7 +44,7 @@ RULE = Rule(
     title="etcd has a member without a node",
     severity="error",
     needs=("cluster.etcd_members", "cluster.nodes"),
-    remedy="Take a snapshot (podnet.kubeadm.backup), then etcdctl member remove with the ID named.",
+    remedy="Take a snapshot (etcdctl snapshot save), then run etcdctl member remove with the ID named.",
     rank=25,
 )
 

@@ -27,7 +27,7 @@ cluster's, then run podnet.kubeadm.repair. Do not delete the ClusterRole without
 name.
 
 ## Prevent
-Upgrade with podnet.kubeadm.upgrade, which removes the former names.
+When flannel is upgraded across v0.19, delete the DaemonSet of kube-system in the same change.
 
 ## Sources
 - flannel issues 1615, 1390, 2124; kops issue 15204

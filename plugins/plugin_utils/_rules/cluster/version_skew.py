@@ -23,7 +23,7 @@ The API server's version against every Node's kubelet and the images of control 
 is built, the version asked for against kubelet and kubeadm on each host.
 
 ## Mend
-Bring the newer one back (`apt install kubelet=...`, held), or upgrade the control plane first: podnet.kubeadm.upgrade.
+Bring the newer one back (`apt install kubelet=...`, held), or upgrade the control plane first: `kubeadm upgrade plan`.
 
 ## Prevent
 Packages on hold: the role kubernetes_packages pins and holds them.

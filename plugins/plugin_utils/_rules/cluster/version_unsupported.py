@@ -24,7 +24,7 @@ and flannel's image say.
 
 ## Mend
 Ask for a supported version (`cluster_kubernetes_version`, `flannel_version`); upgrade a running cluster one minor
-version at a time with podnet.kubeadm.upgrade.
+version at a time (`kubeadm upgrade plan`).
 
 ## Prevent
 Upgrade twice a year.
@@ -48,7 +48,7 @@ RULE = Rule(
     severity="error",
     needs=("intent.kubernetes_version", "nodes.kubelet_version"),
     remedy="Set cluster_kubernetes_version (and flannel_version) to a supported version; "
-    "a running cluster goes there with podnet.kubeadm.upgrade, one minor version at a time.",
+    "a running cluster goes there with kubeadm upgrade, one minor version at a time.",
     rank=45,
 )
 

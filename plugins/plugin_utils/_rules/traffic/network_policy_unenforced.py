@@ -20,8 +20,8 @@ Nothing. Who tries finds that a denied connection works.
 The list of policies against the images of all DaemonSets.
 
 ## Mend
-Decide: enable the add-on (`flannel_network_policies: true`, then podnet.kubeadm.site), or delete policies that only
-look as if they protected something.
+Decide: add what enforces them (flannel's chart has `netpol.enabled`, which runs kube-network-policies beside it), or
+delete policies that only look as if they protected something.
 
 ## Prevent
 Ask for enforcement when policies are asked for.
@@ -43,7 +43,8 @@ RULE = Rule(
     title="Network policies with nothing that enforces them",
     severity="warning",
     needs=("cluster.network_policies", "cluster.daemonsets"),
-    remedy="Set flannel_network_policies: true and run podnet.kubeadm.site, or delete the policies.",
+    remedy="Add what enforces them (flannel's netpol add-on, kube-network-policies), or delete the policies with "
+    "kubectl delete networkpolicy.",
     rank=70,
 )
 

@@ -24,7 +24,7 @@ Routes over flannel's links, and routes into the pod range by a gateway, against
 Restart flannel's pod on the host. Remove by hand only entries that no node stands behind.
 
 ## Prevent
-Drain and delete nodes while flannel runs on the others; podnet.kubeadm.reset does both.
+Drain and delete nodes while flannel runs on the others.
 
 ## Sources
 - flannel issue 2554
