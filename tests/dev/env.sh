@@ -19,6 +19,7 @@ packages() {
     [ ${#missing[@]} = 0 ] && return
     [ "$(id -u)" = 0 ] || refuse 3 "These Debian packages are missing and only root can install them: ${missing[*]}"
     say "    installing Debian packages: ${missing[*]}"
+    mkdir -p "$cache"
     { timeout 300 apt-get update -q && DEBIAN_FRONTEND=noninteractive timeout 600 apt-get install -qy --no-install-recommends "${missing[@]}"; } \
         >"$cache/apt.log" 2>&1 || { tail -n 15 "$cache/apt.log" >&2; refuse 3 "apt could not install: ${missing[*]}"; }
 }

@@ -14,11 +14,21 @@ play() {
     in_environment ansible-playbook -i "$(lab_state)/inventory" "playbooks/$name" "$@"
 }
 
-# unchanged_play PLAYBOOK ARGUMENTS...: succeeds when the play does and no host reports a change.
-unchanged_play() {
+# installed_site ARGUMENTS...: site as those run it who only use the collection, from its tarball, far from the checkout.
+installed_site() {
+    work=$(mktemp -d) # not local: the trap needs it
+    trap 'rm -rf "$work"' EXIT
+    in_environment ansible-galaxy collection build --force --output-path "$work" >"$work/log"
+    in_environment ansible-galaxy collection install --offline --force -p "$work/collections" "$work"/*.tar.gz >>"$work/log"
+    (cd / && PATH=$venv/bin:$PATH LC_ALL=C.UTF-8 ANSIBLE_COLLECTIONS_PATH=$work/collections \
+        ansible-playbook -i "$(lab_state)/inventory" podnet.kubeadm.site "$@")
+}
+
+# unchanged COMMAND...: succeeds when the play does and no host reports a change.
+unchanged() {
     local log
     log=$(mktemp)
-    play "$@" 2>&1 | tee "$log"
+    "$@" 2>&1 | tee "$log"
     if grep -E '^[^ ]+ +: ok=.* changed=[1-9]' "$log"; then
         echo "These hosts were changed, and nothing was to be; the tasks that did it:"
         awk '/^TASK|^RUNNING HANDLER/ { task = $0 } /^changed:/ { print task; print "  " $0 }' "$log"
@@ -45,5 +55,5 @@ unreachable_worker() {
 
 restarted_worker() {
     ./dev lab restart n3
-    unchanged_play site.yml
+    unchanged play site.yml
 }

@@ -27,10 +27,10 @@ step() {
     fi
     passed=$((passed + p)) failed=$((failed + f))
     if [ "$f" = 0 ]; then
-        printf '  ok      %-44s %5d s\n' "$name" $((SECONDS - started))
+        printf '  ok      %-58s %5d s\n' "$name" $((SECONDS - started))
         return
     fi
-    printf '  FAILED  %-44s %5d s\n' "$name" $((SECONDS - started))
+    printf '  FAILED  %-58s %5d s\n' "$name" $((SECONDS - started))
     tail -n 60 "$log" | sed 's/^/          /'
     [ "$code" != 124 ] && [ "$code" != 137 ] || echo "          It did not end within $limit seconds and was stopped."
     echo "          all of its output: $log"

