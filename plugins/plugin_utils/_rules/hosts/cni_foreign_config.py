@@ -56,20 +56,29 @@ RULE = Rule(
     rank=20,
 )
 
+_FLANNELS = "10-flannel.conflist"
+
 
 def check_node(node: Host, view: View) -> Iterator[Found]:
+    if view.stage == "cluster" and view.cluster.has("daemonsets") and not view.cluster.flannel_daemonsets:
+        return  # no flannel whose file it could keep out
     files = [file for file in node.cni_files if not file.loopback_only]
     foreign = [file for file in files if not file.is_flannel]
     first = _in_use(node, files)
     names = [file.name for file in files]
     if first is not None and not first.is_flannel and _wins(first, files, view):
         kind = ", ".join(dict.fromkeys(first.types)) or first.fault
-        yield Found(f"the runtime uses {first.name}, not flannel's file", {"files": names, "its plugins": kind})
+        waits = (
+            view.stage == "cluster" and first.name > _FLANNELS
+        )  # flannel's file will be first once flannel runs here
+        soft = "warning" if waits and not _outside(node, view) else None
+        compared = {"files": names, "its plugins": kind}
+        yield Found(f"the runtime uses {first.name}, not flannel's file", compared, severity=soft)
         return
     outside = _outside(node, view)
     if foreign and outside:
-        compared = {"pods": dict(list(outside.items())[:10]), "files": names}
-        yield Found(f"pods have addresses of another network than flannel's ({foreign[0].name} is there)", compared)
+        strayed = {"pods": dict(list(outside.items())[:10]), "files": names}
+        yield Found(f"pods have addresses of another network than flannel's ({foreign[0].name} is there)", strayed)
 
 
 def _in_use(node: Host, files: list[CniFile]) -> CniFile | None:
@@ -87,7 +96,7 @@ def _wins(first: CniFile, files: list[CniFile], view: View) -> bool:
     """Whether the file keeps flannel's from being used, now or once it is there."""
     if any(file.is_flannel for file in files):
         return True
-    return view.stage == "cluster" or first.name < "10-flannel.conflist"
+    return view.stage == "cluster" or first.name < _FLANNELS
 
 
 def _outside(node: Host, view: View) -> dict[str, str]:

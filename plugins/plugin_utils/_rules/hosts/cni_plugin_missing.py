@@ -59,14 +59,20 @@ RULE = Rule(
 
 _MISSED = re.compile(r"failed to find plugin \\?\"([\w.-]+)\\?\" in path")
 
+_BROKEN = re.compile(r"fork/exec /\S*/cni/(?:bin/)?([\w.-]+): (exec format error|permission denied)")
+
 
 def check_node(node: Host, view: View) -> Iterator[Found]:
     have = set(node.cni_bin)
     needed = _needed(node, view)
     gone = [name for name in needed if name not in have]
+    lines = said_on(view, node)
+    broken = next((match for line in lines if (match := _BROKEN.search(line))), None)
+    if broken and not gone:
+        yield Found(f"the plugin {broken[1]} cannot be run: {broken[2]}", {"said": broken[0]})
     if not gone:
         return
-    said = sorted({match[1] for line in said_on(view, node) if (match := _MISSED.search(line))})
+    said = sorted({match[1] for line in lines if (match := _MISSED.search(line))})
     compared = {"needed": needed, "absent": gone, "missed by new pods": said}
     soft = None if joined(node, view) else "warning"
     yield Found(f"the runtime's plugin folder has no {', '.join(gone)}", compared, severity=soft)

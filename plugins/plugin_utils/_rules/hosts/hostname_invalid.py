@@ -62,7 +62,8 @@ def check_node(node: Host, view: View) -> Iterator[Found]:
     if name == "(none)":
         yield Found("the host has no name", {"hostname": name})
     elif lowered.partition(".")[0] == "localhost":
-        yield Found(f"the host is called {name}, as every host without a name of its own is", {"hostname": name})
+        summary = f"the host is called {name}, as every host without a name of its own is"
+        yield Found(summary, {"hostname": name}, severity="warning")
     elif not _SUBDOMAIN.fullmatch(lowered):
         yield Found(f"{name} is no DNS name of lower case letters, digits, - and .", {"hostname": name})
     elif len(lowered) > 63:

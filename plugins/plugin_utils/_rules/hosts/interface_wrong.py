@@ -89,7 +89,8 @@ def _registered_wrong(facts: dict[str, Stand], view: View, registered: dict[str,
             continue
         if own not in fact.addresses:
             compared = {"registered": str(own), "addresses": [str(one) for one in fact.addresses]}
-            yield Found(f"the node is registered with {own}, which no interface of the host has", compared, where=host)
+            summary = f"the node is registered with {own}, which no interface of the host has"
+            yield Found(summary, compared, where=host, severity="warning")
         elif better := networks_of_most(fact, own, peers):
             compared = {
                 "registered": str(own),

@@ -62,7 +62,9 @@ RULE = Rule(
 )
 
 _TRIPS = re.compile(
-    r"/proc/sys/net/ipv6/\S*: no such file|ip6tables\S*[ :].*(unable|can't|cannot|fail|not supported|exist)", re.I
+    r"/proc/sys/net/ipv6/\S*: no such file|address family not supported by protocol"
+    r"|ip6tables\S*[ :].*(unable|can't|cannot|fail|not supported|exist)",
+    re.IGNORECASE,
 )
 _AFFECTED = {Version(0, 24, 3)}
 """Releases of flannel that run ip6tables where EnableIPv6 is false (flannel issue 1913)."""

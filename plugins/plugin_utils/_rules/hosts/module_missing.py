@@ -110,3 +110,5 @@ def _loaded_at_need(node: Host, view: View) -> Iterator[str]:
     yield "nf_conntrack"
     if proxy_mode(view) == "nftables" or flannel_nftables(view):
         yield "nf_tables"
+    if proxy_mode(view) == "ipvs":
+        yield from ("ip_vs", "ip_vs_rr")

@@ -173,10 +173,22 @@ def _path_too_small(node: Host, view: View, tunnels: list[Link]) -> Iterator[Fou
         smaller = [size for size in passed if size < min(failed, default=0)]
         if need and smaller and min(failed) + _HEADERS <= need:
             lost[peer] = {"passes": max(smaller) + _HEADERS, "is lost": min(failed) + _HEADERS}
+    if not lost and tunnels:
+        lost = dict(_lost_in_the_tunnel(node, tunnels))
     if lost:
         first = next(iter(lost.values()))
-        summary = f"packets of {first['is lost']} bytes are lost between hosts, those of {first['passes']} pass"
+        summary = f"packets of {first['is lost']} bytes are lost between nodes, small ones pass"
         yield Found(summary, {"to": lost, "needed": need})
+
+
+def _lost_in_the_tunnel(node: Host, tunnels: list[Link]) -> Iterator[tuple[str, dict[str, int]]]:
+    """Full packets between pod networks are lost while smaller ones, or a connection, pass to the same node."""
+    room = min((link.mtu for link in tunnels if link.mtu and "v6" not in link.name), default=0)
+    answered = {one.text("to") for one in node.probe("tcp/pod") if one.flag("ok")}
+    for peer, (passed, failed) in _pings(node, "icmp/").items():
+        smaller = [size for size in passed if size < min(failed, default=0)]
+        if failed and min(failed) + _HEADERS <= room and (smaller or peer in answered):
+            yield peer, {"passes": max(smaller, default=0) + _HEADERS, "is lost": min(failed) + _HEADERS}
 
 
 def _told_less(view: View, need: int) -> bool:
@@ -187,10 +199,10 @@ def _told_less(view: View, need: int) -> bool:
         return False
 
 
-def _pings(node: Host) -> dict[str, tuple[list[int], list[int]]]:
+def _pings(node: Host, kind: str = "icmp-host/") -> dict[str, tuple[list[int], list[int]]]:
     """Payload sizes of pings to each peer: those that passed, those that were lost."""
     found: dict[str, tuple[list[int], list[int]]] = {}
-    for one in node.probe("icmp-host/"):
+    for one in node.probe(kind):
         size = one.text("what").rpartition("/")[2]
         if size.isdigit() and one.flag("ok") is not None and one.text("to") != one.text("from"):
             found.setdefault(one.text("to"), ([], []))[0 if one.flag("ok") else 1].append(int(size))

@@ -63,6 +63,7 @@ _NFTABLES = ("nf_tables", "nft_fib", "nft_fib_ipv4", "nft_chain_nat", "nft_masq"
 _SIGNS = re.compile(
     r"could not find nftables binary|no nftables support|Module (ip_tables|nf_tables|x_tables) not found"
     r"|Extension \w+ revision \d+ not supported, missing kernel module"
+    r"|Couldn't load (match|target)|Could not fetch rule set generation id"
     r"|can't initialize iptables table|unable to initialize table|Table does not exist \(do you need to insmod"
     r"|exec: \"(ip6?tables|nft)[\w-]*\": executable file not found"
     r"|Failed to initialize nft: Protocol not supported",

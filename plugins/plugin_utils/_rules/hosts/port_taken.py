@@ -55,6 +55,7 @@ RULE = Rule(
 _WORKER = {10250: "kubelet"}
 _CONTROL_PLANE = {6443: "API server", 10257: "controller manager", 10259: "scheduler", 2379: "etcd", 2380: "etcd"}
 _UP = re.compile(r"failed to set interface flannel\S* to UP state: address already in use", re.IGNORECASE)
+_BIND = re.compile(r"listen tcp\S* \S*:(\d+): bind: address already in use")
 
 
 class Listener(NamedTuple):
@@ -65,6 +66,7 @@ class Listener(NamedTuple):
 
 def check_node(node: Host, view: View) -> Iterator[Found]:
     yield from _tunnel(node, view)
+    yield from _kubelets(node)
     if view.stage == "cluster" or joined(node, view):
         return
     needed = dict(_WORKER)
@@ -81,6 +83,14 @@ def check_node(node: Host, view: View) -> Iterator[Found]:
     if taken:
         said = ", ".join(f"{port} ({what})" for port, what in taken.items())
         yield Found(f"something listens on {said}", {"taken": taken})
+
+
+def _kubelets(node: Host) -> Iterator[Found]:
+    """What the kubelet itself says, also on a member."""
+    lines = node.journal.get("kubelet", "").splitlines() if node.has("journal") else []
+    said = [match for line in lines if (match := _BIND.search(line))]
+    if said and not (node.has("units") and node.unit_active("kubelet")):
+        yield Found(f"the kubelet's port {said[-1][1]} is in use by something else", {"said": said[-1][0]})
 
 
 def _tunnel(node: Host, view: View) -> Iterator[Found]:

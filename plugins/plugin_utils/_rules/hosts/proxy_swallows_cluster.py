@@ -58,12 +58,13 @@ RULE = Rule(
 def check_node(node: Host, view: View) -> Iterator[Found]:
     env = node.proxy_env
     member = view.stage == "cluster" or joined(node, view)
-    for who in ("kubelet",) if member else ("kubelet", "shell"):
+    warned = "uses proxy" in (node.kubeadm_output if node.has("kubeadm_output") else "")
+    for who in ("kubelet", "shell") if warned or not member else ("kubelet",):
         said = _lower(env.get(who, {}))
         missed = _missed(said, _own_ranges(view, node))
         if missed:
             compared = {"proxy": sorted(key for key in said if key != "no_proxy"), "not excepted": missed}
-            soft = None if "https_proxy" in said and member else "warning"
+            soft = None if "https_proxy" in said and member and who == "kubelet" else "warning"
             yield Found(f"the {who}'s proxy is not kept from {', '.join(missed)}", compared, severity=soft)
 
 

@@ -89,10 +89,10 @@ def check_nodes(facts: dict[str, Stand], view: View) -> Iterator[Found]:
 
 def _why(own: Address, node: KubeNode, fact: Stand, peers: Peers, endpoints: set[Address]) -> str:
     internal = [one for one in node.internal_addresses if one.version == own.version]
-    if not internal or own in internal:
-        return ""
     if own not in fact.addresses:
         return "" if fact.asked.public_ip else "is no address of the host"
+    if not internal or own in internal:
+        return ""
     if own in endpoints:
         return "is the floating address of the control plane"
     network, link = fact.addresses[own]

@@ -62,15 +62,16 @@ _OTHER = {
     "Antrea": re.compile(r"antrea-gw0|antrea-tun0"),
 }
 _BLOCKING = re.compile(
-    r"/etc/kubernetes/(pki/ca\.(crt|key)|(admin|super-admin|controller-manager|scheduler)\.conf|manifests/.+\.yaml)"
+    r"/etc/kubernetes/(pki/ca\.(crt|key)|(admin|super-admin|controller-manager|scheduler)\.conf|manifests/.+\.yaml|kubelet\.conf)"
     r"|/var/lib/etcd/member"
 )
+_IN_THE_WAY = re.compile(r"ERROR (FileAvailable|DirAvailable)-")
 _TABLES = ("kube-proxy", "flannel-ipv4", "flannel-ipv6")
 
 
 def check_node(node: Host, view: View) -> Iterator[Found]:
     files = node.kubernetes_files
-    if joined(node, view):
+    if joined(node, view) and not _refused(node, view):
         yield from _of_other_networks(node, view)
         return
     found: dict[str, list[str]] = {
@@ -85,6 +86,14 @@ def check_node(node: Host, view: View) -> Iterator[Found]:
             f"{kind} ({', '.join(names[:3])}{', ...' if len(names) > 3 else ''})" for kind, names in found.items()
         )
         yield Found(f"a former cluster has left {said}", found)
+
+
+def _refused(node: Host, view: View) -> bool:
+    """kubeadm stopped at a member's files on a host on which nothing runs: it was never reset."""
+    if view.stage == "cluster" or not node.has("kubeadm_output"):
+        return False
+    found = _IN_THE_WAY.search(node.kubeadm_output)
+    return found is not None and not (node.has("sandboxes") and node.sandboxes)
 
 
 def _foreign_links(node: Host) -> list[str]:

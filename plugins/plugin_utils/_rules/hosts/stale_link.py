@@ -42,7 +42,7 @@ from collections.abc import Iterator
 from ..._evidence._asked import backend_option
 from ..._evidence._host import Host
 from ..._evidence._kube import KubeNode
-from ..._evidence._net import Link, Network, interface
+from ..._evidence._net import Link, Network, address, interface
 from ..._finding import Found, Missing
 from ..._registry import Rule
 from ..._view import View
@@ -113,6 +113,9 @@ def _tunnel(node: Host, view: View, kube: KubeNode, link: Link, expected: list[N
         return
     if own and bases and not any(one.ip in bases for one in own):
         yield Found(f"{link.name} has {own[0].ip}, the node's range begins with {bases[0]}", compared)
+    local = address(link.data.text("local") or link.data.text("local6"))
+    if local is not None and all(one.ip != local for _link, one in node.addresses()):
+        yield Found(f"{link.name} sends from {local}, which the host does not have", {**compared, "local": str(local)})
     parent = link.data.text("link")
     if parent and node.link(parent) is None and _PARENT.fullmatch(parent):
         yield Found(f"{link.name} is bound to an interface that is gone (index {parent[2:]})", compared)

@@ -50,7 +50,9 @@ RULE = Rule(
     rank=20,
 )
 
-_REFUSED = re.compile(r"/proc/sys/(\S+?):? (permission denied|read-only file system)", re.IGNORECASE)
+_REFUSED = re.compile(
+    r"/proc/sys/(\S+?):? (permission denied|read-only file system|operation not permitted)", re.IGNORECASE
+)
 _SHARED = ("lxc", "lxc-libvirt", "openvz", "vserver", "wsl")
 _MEANT = ("docker", "podman", "systemd-nspawn", "container-other")
 

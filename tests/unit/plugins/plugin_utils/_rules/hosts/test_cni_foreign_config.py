@@ -56,6 +56,18 @@ def test_pods_that_keep_foreign_addresses():
     assert findings("cni-foreign-config", strayed(healthy())) == []
 
 
+def test_a_file_that_flannels_will_precede_once_flannel_runs_there():
+    bundle = with_file("87-podman-bridge.conflist")
+    del bundle["nodes"]["node2"]["cni_config"]["10-flannel.conflist"]
+    assert [found.severity for found in findings("cni-foreign-config", bundle)] == ["warning"]
+
+
+def test_without_flannel_there_is_nothing_to_keep_out():
+    bundle = with_file("00-other.conflist")
+    bundle["cluster"]["daemonsets"]["items"] = []
+    assert findings("cni-foreign-config", bundle) == []
+
+
 def test_before_the_cluster_only_what_would_win():
     assert findings("cni-foreign-config", with_file("10-calico.conflist", base="host"))
     assert findings("cni-foreign-config", with_file("87-podman-bridge.conflist", base="host")) == []

@@ -41,6 +41,14 @@ def test_a_runtime_with_its_own_loopback():
     assert findings("cni-plugin-missing", bundle) == []
 
 
+def test_a_plugin_that_cannot_be_run():
+    bundle = healthy()
+    said = "fork/exec /opt/cni/bin/bridge: exec format error"
+    bundle["nodes"]["node2"]["journal"]["containerd"] = said
+    (found,) = findings("cni-plugin-missing", bundle)
+    assert found.summary == "the plugin bridge cannot be run: exec format error"
+
+
 def test_before_the_cluster_an_empty_folder_is_a_warning():
     bundle = healthy("host")
     bundle["nodes"]["node2"]["cni_bin"] = []

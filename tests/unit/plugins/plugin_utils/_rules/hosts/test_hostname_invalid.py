@@ -14,10 +14,14 @@ def named(name, base="host"):
     return bundle
 
 
-@pytest.mark.parametrize("name", ["node_2", "-node2", "node2.", "knöten", "(none)", "localhost", "a" * 64])
+@pytest.mark.parametrize("name", ["node_2", "-node2", "node2.", "knöten", "(none)", "a" * 64])
 def test_a_name_that_no_node_can_have_is_an_error(name):
     (found,) = findings("hostname-invalid", named(name))
     assert (found.severity, found.where) == ("error", ["node2"])
+
+
+def test_a_host_that_was_given_no_name_is_a_warning():
+    assert [found.severity for found in findings("hostname-invalid", named("localhost.localdomain"))] == ["warning"]
 
 
 def test_capitals_are_a_warning_that_says_the_nodes_name():

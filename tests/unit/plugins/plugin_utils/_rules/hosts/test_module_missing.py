@@ -42,6 +42,13 @@ def test_a_kernel_without_the_backends_module_is_an_error(backend, module):
     assert module in found.summary
 
 
+def test_ipvs_mode_needs_its_modules():
+    bundle, _node = without("ip_vs_rr")
+    assert findings("module-missing", bundle) == []
+    bundle["intent"]["kube_proxy_mode"] = "ipvs"
+    assert "ip_vs_rr" in findings("module-missing", bundle)[0].summary
+
+
 def test_a_backend_that_does_without_needs_none():
     bundle, _node = without("vxlan")
     bundle["intent"]["flannel"]["backend"] = "host-gw"

@@ -69,6 +69,18 @@ def test_a_path_that_carries_what_the_tunnel_needs():
     assert findings("mtu-mismatch", bundle) == []
 
 
+def test_a_tunnel_that_loses_full_packets():
+    bundle = healthy()
+    for probe in bundle["nodes"]["node2"]["probes"]:
+        if probe["what"] == "icmp/1422":
+            probe.update(ok=False, ms=None)
+    assert [found.where for found in findings("mtu-mismatch", bundle)] == [["node2"]]
+    for probe in bundle["nodes"]["node2"]["probes"]:
+        if probe["what"] == "tcp/pod":
+            probe.update(ok=False, ms=None)
+    assert findings("mtu-mismatch", bundle) == []
+
+
 def test_dual_stack_over_vxlan_is_information():
     assert [found.severity for found in findings("mtu-mismatch", healthy("cluster-dual"))] == ["info"]
 

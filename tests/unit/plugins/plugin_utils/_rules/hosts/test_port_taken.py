@@ -52,6 +52,15 @@ def test_a_members_ports_are_its_own():
     assert findings("port-taken", bundle) == []
 
 
+def test_a_kubelet_that_finds_its_port_taken():
+    bundle = healthy()
+    node = bundle["nodes"]["node2"]
+    node["journal"]["kubelet"] = '"Failed to listen" err="listen tcp 0.0.0.0:10250: bind: address already in use"'
+    assert findings("port-taken", bundle) == []
+    node["units"]["kubelet"]["active"] = "failed"
+    assert [found.where for found in findings("port-taken", bundle)] == [["node2"]]
+
+
 def vxlan(name, **data):
     bundle = healthy()
     link = {"ifname": name, "addr_info": [], "linkinfo": {"info_kind": "vxlan", "info_data": {"port": 8472, **data}}}

@@ -43,6 +43,13 @@ def test_image_pulls_and_somebodys_shell():
     assert findings("proxy-swallows-cluster", env("shell", PROXY, "cluster")) == []
 
 
+def test_a_shell_that_kubeadm_warned_of():
+    bundle = env("shell", PROXY, "cluster")
+    said = '[WARNING HTTPProxy]: Connection to "https://192.168.10.12" uses proxy "http://proxy:3128"'
+    bundle["nodes"]["node2"]["kubeadm_output"] = said
+    assert [found.severity for found in findings("proxy-swallows-cluster", bundle)] == ["warning"]
+
+
 def static_pod(name, value, no_proxy=""):
     bundle = healthy()
     lines = f"    env:\n    - name: {name}\n      value: {value}\n    - name: no_proxy\n      value: '{no_proxy}'\n"

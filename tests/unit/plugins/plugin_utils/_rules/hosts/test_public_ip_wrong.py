@@ -30,6 +30,13 @@ def test_an_address_that_the_host_does_not_have():
     assert (found.severity, found.where) == ("error", ["node2"])
 
 
+def test_an_address_that_is_gone_counts_whatever_the_node_says():
+    bundle = annotated("node2", "192.0.2.10")
+    node = next(one for one in bundle["cluster"]["nodes"]["items"] if one["metadata"]["name"] == "node2")
+    node["status"]["addresses"][0]["address"] = "192.0.2.10"
+    assert [found.where for found in findings("public-ip-wrong", bundle)] == [["node2"]]
+
+
 def test_behind_nat_it_is_asked_for():
     assert (
         findings("public-ip-wrong", annotated("node2", "192.0.2.10", **{PREFIX + "public-ip-overwrite": "192.0.2.10"}))

@@ -57,6 +57,15 @@ def test_a_member_without_its_api_server_is_no_leftover():
     assert findings("reset-leftovers", bundle) == []
 
 
+def test_a_host_that_was_never_reset():
+    bundle, node, _member = used()
+    node["kubernetes_files"].append("/etc/kubernetes/kubelet.conf")
+    assert findings("reset-leftovers", bundle) == []
+    node["kubeadm_output"] = "[ERROR FileAvailable--etc-kubernetes-kubelet.conf]: kubelet.conf already exists"
+    (found,) = findings("reset-leftovers", bundle)
+    assert found.evidence == {"files": ["/etc/kubernetes/kubelet.conf"]}
+
+
 def test_links_of_another_network_on_a_member():
     bundle = healthy()
     bundle["nodes"]["node2"]["ip_address"].append({"ifname": "weave", "addr_info": []})

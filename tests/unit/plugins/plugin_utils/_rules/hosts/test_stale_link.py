@@ -49,6 +49,12 @@ def test_a_tunnel_whose_parent_is_gone():
     assert "index 60" in findings("stale-link", bundle)[0].summary
 
 
+def test_a_tunnel_that_sends_from_an_address_of_the_past():
+    bundle, _node, tunnel = link("flannel.1")
+    tunnel["linkinfo"]["info_data"]["local"] = "192.168.10.99"
+    assert "192.168.10.99" in findings("stale-link", bundle)[0].summary
+
+
 def test_a_second_tunnel_of_another_vni_is_a_warning():
     bundle, node, tunnel = link("flannel.1")
     old = {**tunnel, "ifname": "flannel.7", "linkinfo": {"info_kind": "vxlan", "info_data": {"id": 7}}}
