@@ -66,13 +66,15 @@ class PackagesError(Exception):
 @dataclasses.dataclass(frozen=True)
 class Wanted:
     """A package as it shall be. ``version`` is a version or its leading parts, empty takes any; ``locked_by`` is a file
-    whose presence forbids a change of what is installed."""
+    whose presence forbids a change of what is installed, ``unit`` a service to enable, and with ``start`` to start."""
 
     name: str
     version: str = ""
     hold: bool = False
     replaces: tuple[str, ...] = ()
     locked_by: str = ""
+    unit: str = ""
+    start: bool = False
 
 
 @dataclasses.dataclass(frozen=True)

@@ -4,7 +4,7 @@
 
 # This module util is private to the collection.
 
-"""Whether a running systemd unit was started with the files that are there now."""
+"""systemd units: whether they are enabled and run, and whether they were started with the files that are there now."""
 
 from __future__ import annotations
 
@@ -14,6 +14,48 @@ from collections.abc import Iterable
 from typing import Any, Callable
 
 RunCommand = Callable[..., "tuple[int, str, str]"]
+
+
+class UnitsError(Exception):
+    """A unit that cannot be enabled or started; the text is a sentence for a person."""
+
+
+def lacking(wanted: dict[str, bool], run_command: RunCommand) -> dict[str, list[str]]:
+    """What units lack: ``enabled``, and ``started`` where ``wanted`` says True. Units that do not exist lack all."""
+    if not wanted:
+        return {}
+    properties = "--property=Id,ActiveState,UnitFileState"
+    code, out, err = run_command(["systemctl", "show", properties, "--", *[_full(name) for name in sorted(wanted)]])
+    if code:
+        raise UnitsError(f"systemd cannot be asked about {', '.join(sorted(wanted))}: {err.strip() or out.strip()}")
+    found = [dict(line.partition("=")[::2] for line in block.splitlines()) for block in out.strip().split("\n\n")]
+    states = {values.get("Id", "").removesuffix(".service"): values for values in found}
+    result = {}
+    for name, start in sorted(wanted.items()):
+        values = states.get(name, {})
+        missing = [] if values.get("UnitFileState") in ("enabled", "static", "alias") else ["enabled"]
+        if start and values.get("ActiveState") != "active":
+            missing.append("started")
+        if missing:
+            result[name] = missing
+    return result
+
+
+def bring(missing: dict[str, list[str]], run_command: RunCommand) -> None:
+    """Enables and starts what :func:`lacking` answered.
+
+    :raises UnitsError: with the last lines of the unit's journal where it does not start.
+    """
+    for verb, state in (("enable", "enabled"), ("start", "started")):
+        units = [name for name, states in missing.items() if state in states]
+        if not units:
+            continue
+        code, out, err = run_command(["systemctl", verb, "--", *units])
+        if code:
+            journal = ["journalctl", "--no-pager", "--quiet", "--lines=5", "--output=cat"]
+            _code, said, _err = run_command([*journal, *[f"--unit={name}" for name in units]])
+            why = " ".join((err or out).split())
+            raise UnitsError(f"{', '.join(units)} could not be {state}: {why} Its journal ends: {said.strip()}")
 
 
 def started_at(units: Iterable[str], run_command: RunCommand) -> dict[str, float]:

@@ -64,6 +64,16 @@ options:
           - Empty for none. Then the wanted version is installed, be it newer or older.
         type: str
         default: ""
+      unit:
+        description:
+          - A systemd service of the package that shall be enabled.
+          - It is no task of its own because each task costs a host the same time, whatever it does.
+        type: str
+        default: ""
+      start:
+        description: Whether O(packages[].unit) shall run, too.
+        type: bool
+        default: false
   lock_timeout:
     description: How many seconds another package manager at work is waited for.
     type: int
@@ -84,6 +94,8 @@ EXAMPLES = r"""
         version: "2"
         hold: true
         replaces: [containerd, runc]
+        unit: containerd
+        start: true
       - name: socat
 """
 
@@ -101,6 +113,12 @@ holds:
   returned: always
   sample:
     kubelet: true
+units:
+  description: The services that were enabled or started, or would be.
+  type: dict
+  returned: always
+  sample:
+    containerd: [enabled, started]
 versions:
   description: The versions of the wanted packages as they are at the end.
   type: dict
@@ -114,7 +132,7 @@ from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.podnet.kubeadm.plugins.module_utils import _hosts_packages
+from ansible_collections.podnet.kubeadm.plugins.module_utils import _hosts_packages, _hosts_units
 from ansible_collections.podnet.kubeadm.plugins.module_utils._hosts_packages import (
     Apt,
     Installed,
@@ -128,6 +146,8 @@ PACKAGE_OPTIONS = {
     "hold": {"type": "bool", "default": False},
     "replaces": {"type": "list", "elements": "str", "default": []},
     "locked_by": {"type": "str", "default": ""},
+    "unit": {"type": "str", "default": ""},
+    "start": {"type": "bool", "default": False},
 }
 
 
@@ -141,7 +161,7 @@ def joined(options: list[dict[str, Any]]) -> list[Wanted]:
             raise PackagesError(
                 f"{wanted.name} is wanted in the versions {known.version} and {wanted.version}; want one."
             )
-        if not known or wanted.version or wanted.hold:
+        if not known or wanted.version or wanted.hold or wanted.unit:
             packages[wanted.name] = wanted
     return list(packages.values())
 
@@ -215,6 +235,16 @@ def transact(packages: list[Wanted], present: dict[str, Installed], apt: Apt) ->
     apt.install(arguments, may_remove=bool(replaced & set(present)))
 
 
+def lacking_units(services: dict[str, bool], module: AnsibleModule) -> dict[str, list[str]]:
+    try:
+        return _hosts_units.lacking(services, module.run_command)
+    except _hosts_units.UnitsError:
+        if not module.check_mode:
+            raise
+        # An image that is being built has no systemd to ask yet.
+        return {name: ["enabled", "started"] if start else ["enabled"] for name, start in sorted(services.items())}
+
+
 def run(module: AnsibleModule) -> dict[str, Any]:
     packages = joined(module.params["packages"])
     apt = Apt(module.run_command, module.params["lock_timeout"])
@@ -234,6 +264,10 @@ def run(module: AnsibleModule) -> dict[str, Any]:
         if holds:
             apt.hold(holds)
         after = apt.installed(names) if lacking else before
+    services = {package.unit: package.start for package in packages if package.unit}
+    units = lacking_units(services, module)
+    if not module.check_mode:
+        _hosts_units.bring(units, module.run_command)
     predicted = {package.name: package.version or "newest" for package in lacking}
     versions = {name: one.version for name, one in after.items() if name in names}
     installed = {
@@ -244,19 +278,21 @@ def run(module: AnsibleModule) -> dict[str, Any]:
         for package in lacking
     }
     return {
-        "changed": bool(lacking or holds),
+        "changed": bool(lacking or holds or units),
         "installed": installed,
         "holds": holds,
+        "units": units,
         "versions": {**versions, **(predicted if module.check_mode else {})},
-        "diff": diff(installed, holds),
+        "diff": diff(installed, holds, units),
     }
 
 
-def diff(installed: dict[str, dict[str, str]], holds: dict[str, bool]) -> dict[str, str]:
+def diff(installed: dict[str, dict[str, str]], holds: dict[str, bool], units: dict[str, list[str]]) -> dict[str, str]:
     before = [f"{name} {change['before']}\n" for name, change in installed.items() if change["before"]]
     after = [f"{name} {change['after']}\n" for name, change in installed.items()]
     before += [f"{name} held\n" for name, held in holds.items() if not held]
     after += [f"{name} held\n" for name, held in holds.items() if held]
+    after += [f"service {name} {' and '.join(states)}\n" for name, states in units.items()]
     return {"before_header": "packages", "after_header": "packages", "before": "".join(before), "after": "".join(after)}
 
 
@@ -270,7 +306,7 @@ def main() -> None:
     )
     try:
         module.exit_json(**run(module))
-    except PackagesError as error:
+    except (PackagesError, _hosts_units.UnitsError) as error:
         module.fail_json(msg=str(error))
 
 

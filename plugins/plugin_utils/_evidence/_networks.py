@@ -44,8 +44,10 @@ class HostNetwork:
 def owner_of(link: Link, host: Host) -> str:
     """Whose a link is: HOST, BRIDGE (a container engine's), VPN, or "" for the cluster's own and loopback."""
     name = link.name.partition("@")[0]
-    if link.loopback or link.kind == "veth" or _CLUSTER.fullmatch(name):
+    if link.loopback or _CLUSTER.fullmatch(name):
         return ""
+    if link.kind == "veth":  # a pod's end of the host; in a host that is a container itself, its uplink
+        return HOST if _carries_the_host(link, host) else ""
     if link.kind in _VPN_KINDS or _VPN.fullmatch(name):
         return VPN
     if _BRIDGE.fullmatch(name) or link.kind == "bridge":
@@ -54,7 +56,7 @@ def owner_of(link: Link, host: Host) -> str:
 
 
 def _carries_the_host(link: Link, host: Host) -> bool:
-    """A bridge with the host's own address or default route is the host's uplink, whatever its name."""
+    """A link with the host's own address or default route is the host's uplink, whatever its name and kind."""
     address = host.raw.get("inventory_address")
     if any(str(one.ip) == address for one in link.addresses):
         return True

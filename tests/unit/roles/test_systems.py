@@ -45,7 +45,8 @@ PLAY = """
     - podnet.kubeadm.kubernetes_packages
   tasks:
     - ansible.builtin.copy:
-        content: "{{ {'files': __containerd_written.diff, 'packages': __containerd_installed.versions} | to_json }}"
+        content: >-
+          {{ {'files': __containerd_written.diff, 'packages': __containerd_packages + kubernetes_packages_list} | to_json }}
         dest: "{{ answer }}"
         mode: "0600"
       check_mode: false
@@ -85,7 +86,8 @@ def rendered(tmp_path: pathlib.Path, system: str, **variables: Any) -> tuple[dic
     )
     assert run.returncode == 0, run.stdout[-3000:] + run.stderr[-1000:]
     result = json.loads(answer.read_text())
-    return {one["after_header"]: one["after"] for one in result["files"]}, result["packages"]
+    files = {one["after_header"]: one["after"] for one in result["files"]}
+    return files, {one["name"]: one.get("version", "") for one in result["packages"]}
 
 
 @pytest.mark.parametrize("system", SYSTEMS)

@@ -26,6 +26,8 @@ class Host:
         self.update = (0, "")
         self.install = (0, "")
         self.removes: list[str] = []
+        self.services: dict[str, tuple[str, str]] = {}  # active state and unit file state
+        self.dies = ""
 
     def run_command(self, command: list[str], data: str = "", **more: Any) -> tuple[int, str, str]:
         self.commands.append(command)
@@ -47,10 +49,24 @@ class Host:
                     self.database[package] = (version or "9", "ii ")
         if name == "install":
             return *self.install, ""
+        if name == "systemctl":
+            return self.systemctl(command)
         if name == "dpkg" and "--set-selections" in command:
             for line in data.splitlines():
                 package, selection = line.split()
                 self.database[package] = (self.database[package][0], "hi " if selection == "hold" else "ii ")
+        return 0, "", ""
+
+    def systemctl(self, command: list[str]) -> tuple[int, str, str]:
+        verb, units = command[1], [one.removesuffix(".service") for one in command[command.index("--") + 1 :]]
+        if verb == "show":
+            form = "Id={0}.service\nActiveState={1}\nUnitFileState={2}\n"
+            return 0, "\n".join(form.format(one, *self.services.get(one, ("inactive", ""))) for one in units), ""
+        for one in units:
+            active, enabled = self.services[one]
+            if verb == "start" and one == self.dies:
+                return 1, "", f"Job for {one}.service failed."
+            self.services[one] = ("active", enabled) if verb == "start" else (active, "enabled")
         return 0, "", ""
 
     def ran(self, *words: str) -> list[list[str]]:
@@ -188,6 +204,25 @@ def test_dpkg_that_is_locked_is_waited_for(run: Any, host: Host, monkeypatch: py
     monkeypatch.setattr(_hosts_packages.time, "sleep", lambda _seconds: None)
     assert run(KUBELET)["changed"]
     assert answers == []
+
+
+def test_services_are_enabled_and_started_with_their_packages(run: Any, host: Host) -> None:
+    wanted = ({**KUBELET, "unit": "kubelet"}, {**RUNTIME, "unit": "containerd", "start": True})
+    predicted = run(*wanted, check=True)
+    host.services = {"kubelet": ("inactive", "disabled"), "containerd": ("inactive", "disabled")}
+    result = run(*wanted)
+    assert result["units"] == predicted["units"] == {"kubelet": ["enabled"], "containerd": ["enabled", "started"]}
+    assert host.services == {"kubelet": ("inactive", "enabled"), "containerd": ("active", "enabled")}
+    assert "service containerd enabled and started\n" in result["diff"]["after"]
+    assert not run(*wanted)["changed"]
+    host.services["containerd"] = ("failed", "enabled")
+    assert run(*wanted)["units"] == {"containerd": ["started"]}
+
+
+def test_a_service_that_does_not_start_is_a_sentence(run: Any, host: Host) -> None:
+    host.services, host.dies = {"containerd": ("inactive", "enabled")}, "containerd"
+    result = run({**RUNTIME, "unit": "containerd", "start": True})
+    assert result["failed"] and "containerd could not be started: Job for containerd.service failed" in result["msg"]
 
 
 def test_one_package_wanted_twice(run: Any) -> None:

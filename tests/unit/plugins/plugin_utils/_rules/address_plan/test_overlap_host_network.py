@@ -22,6 +22,14 @@ def test_the_nodes_network_in_the_pod_range_is_one_finding():
     assert found.evidence["node2"]["host has"] == ["192.168.10.12/24 on eth0"]
 
 
+def test_the_uplink_of_a_host_that_is_a_container_is_a_network_of_the_host():
+    bundle = hosts("192.168.0.0/16")
+    for link in bundle["nodes"]["node2"]["ip_address"]:
+        if link["ifname"] == "eth0":
+            link["linkinfo"] = {"info_kind": "veth"}
+    assert findings("overlap-host-network", bundle)[0].where == ["node1", "node2", "node3"]
+
+
 @pytest.mark.parametrize("route", ["10.244.7.0/24", "10.244.0.0/16", "10.96.0.0/16"])
 def test_a_route_into_a_range(route):
     found = findings("overlap-host-network", hosts(routes=[{"dst": route, "gateway": "192.168.10.1", "dev": "eth0"}]))
