@@ -17,7 +17,7 @@ import socket
 import struct
 import subprocess
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,7 +28,8 @@ ADDRESSES = {
     "s": {4: ["10.2.0.7", "10.2.0.8", "10.2.3.4"], 6: ["fd02::7", "fd02::8", "fd02::3:4"]},
     "router": {4: ["10.1.0.1"], 6: ["fd01::1"]},
 }
-_LINKS = {"a": "p1", "b": "p2", "s": "wan0"}
+OWN = {"br0": ("10.1.0.1/24", "fd01::1/64"), "wan0": ("10.2.0.1/24", "fd02::1/64")}
+ROUTES = ("10.2.3.0/24", "fd02:0:0:1::/64")  # by wan0
 _FLAGS = {"syn": 2, "ack": 16, "synack": 18, "data": 24, "rst": 4}
 
 
@@ -60,7 +61,17 @@ def run(*command: str, text: str | None = None, check: bool = True) -> str:
 class Net:
     """The namespaces; `with Net() as net`."""
 
-    def __init__(self) -> None:
+    def __init__(
+        self,
+        bridge: str = "br0",
+        uplink: str = "wan0",
+        addresses: Mapping[str, Mapping[int, Sequence[str]]] = ADDRESSES,
+        own: Mapping[str, Sequence[str]] = OWN,
+        routes: Sequence[str] = ROUTES,
+    ) -> None:
+        """The router's interfaces, their addresses, the endpoints' addresses, and what else is routed by the uplink."""
+        self.bridge, self.uplink, self.addresses, self.own, self.routes = bridge, uplink, addresses, own, routes
+        self.links = {"a": "p1", "b": "p2", "s": uplink}
         self.prefix = f"fz{os.getpid()}"
         self.sockets: dict[str, socket.socket] = {}
         self.raw: list[socket.socket] = []
@@ -94,39 +105,42 @@ class Net:
         for which in ("router", "a", "b", "s"):
             run("ip", "netns", "add", self.name(which))
         router = self.name("router")
-        for which, link in _LINKS.items():
+        for which, link in self.links.items():
             run("ip", "link", "add", link, "netns", router, "type", "veth", "peer", "e0", "netns", self.name(which))
             self.inside(which, "sysctl", "-qw", "net.ipv6.conf.all.disable_ipv6=1")
             self.inside(which, "ip", "link", "set", "e0", "up")
-        lines = ["link add br0 type bridge forward_delay 0", "link set p1 master br0", "link set p2 master br0"]
-        lines += [f"link set {link} up" for link in ("lo", "br0", "p1", "p2", "wan0")]
-        lines += ["address add 10.1.0.1/24 dev br0", "address add 10.2.0.1/24 dev wan0"]
-        lines += ["address add fd01::1/64 dev br0 nodad", "address add fd02::1/64 dev wan0 nodad"]
-        lines += ["route add 10.2.3.0/24 dev wan0", "route add fd02:0:0:1::/64 dev wan0"]
+        bridge, uplink = self.bridge, self.uplink
+        lines = [f"link add {bridge} type bridge forward_delay 0"]
+        lines += [f"link set {port} master {bridge}" for port in ("p1", "p2")]
+        lines += [f"link set {link} up" for link in ("lo", bridge, "p1", "p2", uplink)]
+        for link, addresses in self.own.items():
+            lines += [f"address add {one} dev {link}{' nodad' if ':' in one else ''}" for one in addresses]
+        lines += [f"route add {one} dev {uplink}" for one in self.routes]
         self.inside("router", "ip", "-batch", "-", text="\n".join(lines) + "\n")
         self._wait_for_ports()
         settings = [
             "net.ipv4.ip_forward=1", "net.ipv6.conf.all.forwarding=1", "net.ipv4.conf.all.rp_filter=0",
-            "net.ipv4.conf.br0.rp_filter=0", "net.ipv4.conf.wan0.rp_filter=0", "net.ipv4.conf.all.send_redirects=0",
-            "net.ipv4.conf.br0.send_redirects=0", "net.bridge.bridge-nf-call-iptables=1",
+            f"net/ipv4/conf/{bridge}/rp_filter=0", f"net/ipv4/conf/{uplink}/rp_filter=0",
+            "net.ipv4.conf.all.send_redirects=0", f"net/ipv4/conf/{bridge}/send_redirects=0",
+            "net.bridge.bridge-nf-call-iptables=1",
             "net.bridge.bridge-nf-call-ip6tables=1", "net.netfilter.nf_conntrack_tcp_be_liberal=1",
             "net.netfilter.nf_conntrack_tcp_loose=0", "net.ipv4.icmp_ratelimit=0",
         ]  # fmt: skip
         self.inside("router", "sysctl", "-qw", *settings)
-        for which, link in [*_LINKS.items(), ("router", "br0")]:
+        for which, link in [*self.links.items(), ("router", bridge)]:
             namespace, device = (which, "e0") if which != "router" else ("router", link)
             text = self.inside(namespace, "cat", f"/sys/class/net/{device}/address", check=False)
             if ":" not in text:
                 text = self.inside(namespace, "ip", "-br", "link", "show", device).split()[2]
             self.macs[which] = bytes.fromhex(text.strip().replace(":", ""))
-        text = self.inside("router", "ip", "-br", "link", "show", "wan0").split()[2]
+        text = self.inside("router", "ip", "-br", "link", "show", uplink).split()[2]
         self.macs["wan"] = bytes.fromhex(text.replace(":", ""))
-        for which, link in (("a", "br0"), ("b", "br0"), ("s", "wan0")):
+        for which, link in (("a", bridge), ("b", bridge), ("s", uplink)):
             mac = ":".join(f"{byte:02x}" for byte in self.macs[which])
             lines = [
                 f"neighbor replace {address} lladdr {mac} dev {link} nud permanent"
                 for version in (4, 6)
-                for address in ADDRESSES[which][version]
+                for address in self.addresses[which].get(version, ())
             ]
             self.inside("router", "ip", "-batch", "-", text="\n".join(lines) + "\n")
         self._open()
@@ -139,7 +153,7 @@ class Net:
             if state.count("state forwarding") == 2:
                 return
             if time.monotonic() > limit:
-                raise RuntimeError(f"the ports of br0 do not forward after 10 s: {state}")
+                raise RuntimeError(f"the bridge ports do not forward after 10 s: {state}")
             time.sleep(0.05)
 
     def _open(self) -> None:

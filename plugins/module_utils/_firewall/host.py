@@ -86,6 +86,8 @@ class Host:
         if not self.apply:
             self.judged = self.judged_then
             return remedies
+        # Remembered first: whatever ends this run half way, absent and the next run know of it.
+        self._write_state()
         self._carry_out(accepts, known)
         self._write_files()
         self.look(accepts)
@@ -191,6 +193,9 @@ class Host:
             self.tools.run("systemctl", "daemon-reload")
             self.tools.run("systemctl", "enable", "-q", boot.UNIT)
             self.tools.run("systemctl", "start", boot.UNIT)
+
+    def _write_state(self) -> None:
+        _write(boot.STATE_PATH, json.dumps(self.after, indent=2, sort_keys=True) + "\n", 0o600)
 
     def _forget_files(self) -> None:
         if os.path.exists(boot.UNIT_PATH):
