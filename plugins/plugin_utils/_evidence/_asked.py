@@ -85,9 +85,8 @@ def proxy_mode(view: View) -> str:
 def pod_versions(view: View) -> set[int]:
     """IP versions that pods have: of the nodes' ranges, else of the pod ranges; empty where none is known."""
     try:
-        found: set[int] = {one.version for node in view.cluster.nodes for one in node.pod_networks}
-        if found:
-            return found
+        if found := view.cluster.node_pod_versions:
+            return set(found)
     except Missing:
         pass
     try:

@@ -63,6 +63,11 @@ class Cluster(Part):
         return {node.name: node for node in self.nodes}
 
     @cached_property
+    def node_pod_versions(self) -> frozenset[int]:
+        """IP versions of the nodes' pod ranges."""
+        return frozenset(one.version for node in self.nodes for one in node.pod_networks)
+
+    @cached_property
     def flannel_daemonsets(self) -> list[DaemonSet]:
         return [one for one in self.daemonsets if one.is_flannel]
 
