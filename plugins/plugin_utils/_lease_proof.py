@@ -83,7 +83,8 @@ def _interruptions(running: View, view: View) -> Iterator[str]:
                 "cuts services off on each node while its rules are made anew, so it is not made here: set it back, or "
                 "change the ConfigMap kube-system/kube-proxy and restart its DaemonSet at a time of your choice"
             )
-    if running.cluster.has("flannel_config"):
+    # Between init and flannel there is a cluster, and no configuration of flannel in it.
+    if running.cluster.has("flannel_config") and running.cluster.flannel_config.net_conf_text:
         has, asked = running.cluster.net_conf.backend_type, view.cluster.net_conf.backend_type
         if has != asked and not running.intent.flannel.flag("change_backend"):
             yield (

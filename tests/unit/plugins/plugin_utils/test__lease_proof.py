@@ -154,6 +154,13 @@ def test_a_cluster_that_does_not_exist_yet_speaks_against_nothing() -> None:
     assert spoken_against(one) == []
 
 
+@pytest.mark.parametrize("seen", [{}, {"namespace": "kube-flannel"}, {"net-conf.json": ""}])
+def test_a_cluster_without_flannel_yet_speaks_against_nothing(seen: Bundle) -> None:
+    one = bundle()
+    one["cluster"]["flannel_config"] = seen
+    assert spoken_against(one) == []
+
+
 def test_a_changed_range_is_refused() -> None:
     said = spoken_against(bundle(), {**NET_CONF, "Network": "10.42.0.0/16"}, pod_cidr="10.42.0.0/16")
     assert any("live-cidr-change" in sentence for sentence in said)
