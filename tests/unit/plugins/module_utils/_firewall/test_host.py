@@ -1,0 +1,115 @@
+# Copyright (c) podnet.kubeadm contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+from __future__ import annotations
+
+import json
+import pathlib
+from typing import Any
+
+import pytest
+
+from ansible_collections.podnet.kubeadm.plugins.module_utils._firewall import boot, host, judgement
+from ansible_collections.podnet.kubeadm.plugins.module_utils._firewall.accepts import accepts_of
+from ansible_collections.podnet.kubeadm.plugins.module_utils._firewall.change import ChangeError, Tools
+from ansible_collections.podnet.kubeadm.plugins.module_utils._firewall.judgement import worst
+
+ACCEPTS = accepts_of(["10.42.0.0/16"], [])
+DROPS = "*filter\n:INPUT ACCEPT [0:0]\n:FORWARD DROP [0:0]\n:OUTPUT ACCEPT [0:0]\nCOMMIT\n"
+
+
+class Kernel:
+    """The one chain of these tests: answers iptables as the tool does, and shows its rules as evidence."""
+
+    def __init__(self) -> None:
+        self.chains: dict[str, list[str]] = {"FORWARD": []}
+        self.commands: list[list[str]] = []
+        self.dies_at = ""
+
+    def run(self, argv: list[str]) -> tuple[int, str, str]:
+        self.commands.append(argv)
+        if self.dies_at and self.dies_at in argv:
+            return 4, "", "killed"
+        if argv[0] == "systemctl":
+            return (1 if "is-enabled" in argv else 0), "", ""
+        verb, chain, *rest = argv[5:]
+        text = f"-A {chain} {' '.join(rest)}"
+        there = self.chains.get(chain)
+        if verb == "-N":
+            if there is not None:
+                return 1, "", "Chain already exists."
+            self.chains[chain] = []
+        elif there is None:
+            return 1, "", "No chain/target/match by that name."
+        elif verb == "-A":
+            there.append(text)
+        elif verb in ("-C", "-D"):
+            if text not in there:
+                return 1, "", "Bad rule"
+            if verb == "-D":
+                there.remove(text)
+        elif verb == "-F":
+            there.clear()
+        elif verb == "-X":
+            del self.chains[chain]
+        return 0, "", ""
+
+    def evidence(self, *_unused: Any) -> tuple[dict[str, Any], dict[str, str]]:
+        own = "".join(f":{name} - [0:0]\n" for name in self.chains if name != "FORWARD")
+        rules = "".join(f"[0:0] {rule}\n" for chain in self.chains.values() for rule in chain)
+        text = DROPS.replace("COMMIT\n", f"{own}{rules}COMMIT\n")
+        return {"iptables": {"nft": text, "legacy": "", "selected": "nft"}, "nft": {"nftables": []}}, {}
+
+
+@pytest.fixture
+def kernel(monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path) -> Kernel:
+    kernel = Kernel()
+    monkeypatch.setattr(host, "gather", kernel.evidence)
+    monkeypatch.setattr(judgement, "NFT_FILES", ())
+    monkeypatch.setattr(boot, "STATE_PATH", str(tmp_path / "etc" / "firewall.json"))
+    monkeypatch.setattr(boot, "SCRIPT_PATH", str(tmp_path / "etc" / "firewall.sh"))
+    monkeypatch.setattr(boot, "UNIT_PATH", str(tmp_path / "unit" / boot.UNIT))
+    return kernel
+
+
+def permit(kernel: Kernel, apply: bool = True) -> host.Host:
+    here = host.Host(Tools(kernel.run), apply=apply)
+    here.look(ACCEPTS)
+    here.permit(ACCEPTS)
+    return here
+
+
+def test_permitted_mends_and_absent_takes_all_of_it_back(kernel: Kernel) -> None:
+    here = permit(kernel)
+    assert here.changed and worst(here.judged) == "accept"
+    assert kernel.chains["FORWARD"] == ["-A FORWARD -j PODNET-FORWARD"]
+    assert oct(pathlib.Path(boot.STATE_PATH).stat().st_mode)[-3:] == "600"
+    again = host.Host(Tools(kernel.run), apply=True)
+    assert again.take_back() == ["filter/FORWARD"]
+    assert kernel.chains == {"FORWARD": []}
+    assert not pathlib.Path(boot.STATE_PATH).parent.exists() and not pathlib.Path(boot.UNIT_PATH).exists()
+    assert host.Host(Tools(kernel.run), apply=True).take_back() == []
+
+
+def test_check_mode_tells_the_same_and_does_nothing(kernel: Kernel) -> None:
+    predicted = permit(kernel, apply=False)
+    assert predicted.changed and worst(predicted.judged) == "accept"
+    assert kernel.commands == [] and not pathlib.Path(boot.STATE_PATH).exists()
+    assert json.loads(permit(kernel).diff()["after"]) == json.loads(predicted.diff()["after"])
+
+
+def test_a_run_that_is_killed_half_way_is_known_to_the_next(kernel: Kernel) -> None:
+    kernel.dies_at = "-s"
+    with pytest.raises(ChangeError, match="PODNET-FORWARD"):
+        permit(kernel)
+    assert "PODNET-FORWARD" in kernel.chains
+    kernel.dies_at = ""
+    assert host.Host(Tools(kernel.run), apply=True).take_back() == ["filter/FORWARD"]
+    assert kernel.chains == {"FORWARD": []}
+
+
+def test_a_memory_that_cannot_be_read_is_no_empty_memory(kernel: Kernel) -> None:
+    pathlib.Path(boot.STATE_PATH).parent.mkdir()
+    pathlib.Path(boot.STATE_PATH).write_text("{")
+    with pytest.raises(ChangeError, match="cannot be read"):
+        host.Host(Tools(kernel.run), apply=True)
