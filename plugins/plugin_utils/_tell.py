@@ -75,7 +75,11 @@ def _finding(finding: Finding, width: int, accept_variable: str) -> Iterator[Lin
     if len(compared) > VALUES_SHOWN:
         yield from _labelled("", f"... and {len(compared) - VALUES_SHOWN} more", width)
     if finding.consequences:
-        explained = [f"{one.code} ({_places(one.where)})" for one in finding.consequences]
+        places: dict[str, list[str]] = {}
+        for one in finding.consequences:
+            known = places.setdefault(one.code, [])
+            known += [place for place in one.where if place not in known]
+        explained = [f"{code} ({_places(where)})" for code, where in places.items()]
         yield from _labelled("explains", ", ".join(explained), width)
     yield from _labelled("next", finding.remedy, width)
     if finding.severity == "error":

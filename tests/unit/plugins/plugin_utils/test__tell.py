@@ -33,6 +33,11 @@ def test_consequences_are_one_line_under_their_cause():
     assert said.count("ERROR") == 1
 
 
+def test_a_consequence_at_many_places_is_named_once():
+    consequences = [finding("route-missing", where=[name], summary=name) for name in ("n1", "n2")]
+    assert "explains  route-missing (n1, n2)" in text(Verdict([finding(consequences=consequences)]))
+
+
 def test_many_hosts_are_cut():
     said = text(Verdict([finding(where=[f"n{number}" for number in range(100)])]))
     assert "and 92 more" in said
