@@ -25,6 +25,7 @@ This makes three small Debian hosts on this machine and builds a Kubernetes clus
 The first time takes about 20 minutes, most of it for building Kubernetes and its neighbours; later, less than two.
 ./dev demo --down removes containers, bridge and table.
 TEXT
+    need_python
     say; say "1 of 3: the hosts and what they install from (next: the cluster)"
     ./dev lab up 3
     say; say "2 of 3: the cluster, by playbooks/site.yml (next: what came of it)   [$((SECONDS - began)) s]"

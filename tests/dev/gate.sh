@@ -4,7 +4,7 @@
 # shellcheck shell=bash disable=SC2154  # root and cache come from ./dev, venv and minor from need_python
 #
 # The gate: what needs no cluster, then one cluster of a control plane and two workers that all further steps share.
-# A step is one line: its name, its limit in seconds, its command.
+# A step is one line: its name, its limit in seconds, its command. Limits are there for what hangs, not for what is slow.
 
 verb_test() {
     local all='' round='' rounds=3 without=yes
@@ -19,6 +19,7 @@ verb_test() {
     done
     [[ ${round:=$(($(date +%j | sed 's/^0*//') % rounds + 1))} =~ ^[1-9]$ && $round -le $rounds ]] || refuse 2 "There is no round '$round'; rounds are 1 to $rounds."
     [ "$(id -u)" = 0 ] || refuse 3 "The gate's cluster needs root; lint, unit, sanity and field-cases do not, and can be run by themselves."
+    need_python
     started=$SECONDS
 
     [ -z "$without" ] || without_cluster
@@ -47,35 +48,35 @@ with_cluster() {
     export PODNET_LAB=gate
     essential 'remove what an earlier run left' 180 ./dev lab down
     essential 'components and mirror' 2700 ./dev lab mirror
-    essential 'three nodes' 120 ./dev lab up 3
-    step 'nodes reach the mirror and nothing else' 120 tests/lab/test_seal.sh
+    essential 'three nodes' 300 ./dev lab up 3
+    step 'nodes reach the mirror and nothing else' 300 tests/lab/test_seal.sh
 
     heading "one cluster"
     [ -z "$all" ] || step 'bad input gets a sentence' 1500 in_environment env PODNET_CACHE="$cache" python tests/lab/refusals.py
-    step 'check mode on empty hosts' 300 play site.yml --check --diff
-    step 'site, killed in kubeadm init' 400 killed_play 'control_plane : Initialise' 6 site.yml
-    step 'site again, killed in a join' 400 killed_play 'worker : Join the host' 2 site.yml
-    essential 'site finishes what was killed' 600 play site.yml
-    step 'second run, by the installed collection, changes nothing' 300 unchanged installed_site
-    step 'check mode on the running cluster' 300 unchanged play site.yml --check --diff
+    step 'check mode on empty hosts' 900 play site.yml --check --diff
+    step 'site, killed in kubeadm init' 900 killed_play 'control_plane : Initialise' 6 site.yml
+    step 'site again, killed in a join' 900 killed_play 'worker : Join the host' 2 site.yml
+    essential 'site finishes what was killed' 1500 play site.yml
+    step 'second run, by the installed collection, changes nothing' 900 unchanged installed_site
+    step 'check mode on the running cluster' 900 unchanged play site.yml --check --diff
     "round_$1"
 }
 
 # The rotation: each run of the gate takes one of these, by the day of the year.
 round_1() {
     heading "round 1: a node goes and comes back"
-    step 'a stopped worker does not stop the others' 400 unreachable_worker
-    step 'a restarted worker is as it was' 300 restarted_worker
+    step 'a stopped worker does not stop the others' 900 unreachable_worker
+    step 'a restarted worker is as it was' 900 restarted_worker
 }
 round_2() {
     heading "round 2: a worker joins a running cluster"
-    step 'a fresh fourth node' 200 ./dev lab up 4
-    step 'site --limit n4 joins it' 400 play site.yml --limit n4
-    step 'second run changes nothing' 300 unchanged play site.yml
+    step 'a fresh fourth node' 600 ./dev lab up 4
+    step 'site --limit n4 joins it' 900 play site.yml --limit n4
+    step 'second run changes nothing' 900 unchanged play site.yml
 }
 round_3() {
     heading "round 3: faults"
-    existing 'faults' 1200 tests/lab/faults/run.py ./dev faults --quick
+    existing 'faults' 2400 tests/lab/faults/run.py ./dev faults --quick
 }
 
 everything() {
