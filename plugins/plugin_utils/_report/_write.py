@@ -51,7 +51,8 @@ def save_bundle(path: str, view: View, mode: int = 0o640) -> None:
         os.makedirs(os.path.dirname(path) or ".", mode=0o750, exist_ok=True)
         _replace(path, _bundle(view), mode)
         return
-    os.makedirs(os.path.join(path, "nodes"), mode=0o750, exist_ok=True)
+    for folder in (path, os.path.join(path, "nodes")):
+        os.makedirs(folder, mode=0o750, exist_ok=True)
     head = _head(view)
     head.pop("cluster", None)
     _replace(os.path.join(path, "bundle.json"), [json.dumps(head, indent=1) + "\n"], mode)

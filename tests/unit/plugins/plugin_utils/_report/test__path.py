@@ -6,8 +6,9 @@ from __future__ import annotations
 
 from reports import finding
 
+from ansible_collections.podnet.kubeadm.plugins.plugin_utils._registry import load_rules
 from ansible_collections.podnet.kubeadm.plugins.plugin_utils._report._facts import ClusterFacts, HostFacts
-from ansible_collections.podnet.kubeadm.plugins.plugin_utils._report._path import path
+from ansible_collections.podnet.kubeadm.plugins.plugin_utils._report._path import STATION_OF, path
 from ansible_collections.podnet.kubeadm.plugins.plugin_utils._report._svg import way
 
 HOSTS = [HostFacts("n1", node="n1"), HostFacts("n2", node="k2"), HostFacts("n3", node="n3")]
@@ -73,3 +74,7 @@ def test_host_gw_has_no_tunnel():
 
 def test_one_host_has_no_way():
     assert path(VXLAN, HOSTS[:1], [])["hops"] == [] and way(path(VXLAN, HOSTS[:1], [])) == ""
+
+
+def test_codes_are_spelt_as_rules_are():
+    assert set(STATION_OF) - set(load_rules()) == set()

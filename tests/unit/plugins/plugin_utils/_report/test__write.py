@@ -41,6 +41,7 @@ def test_a_saved_bundle_reads_back(tmp_path, name):
     read = View(str(tmp_path / name))
     assert list(read.nodes) == list(bundle["nodes"])
     assert read.nodes["node2"].raw == bundle["nodes"]["node2"]
+    assert name == "one.json" or stat.S_IMODE(os.stat(tmp_path / name).st_mode) == 0o750
     assert read.cluster.raw == bundle["cluster"] and read.bundle["taken_at"] == bundle["taken_at"]
 
 
