@@ -4,11 +4,12 @@
 """Firewalls on a lab node, each judged, mended and taken back, with a probe for the truth.
 
     PODNET_LAB=NAME ./dev lab up 1
-    PODNET_LAB=NAME ./dev run python tests/lab/forward_policy.py [NODE] [--only WORD] [--reboot]
+    PODNET_LAB=NAME ./dev run python tests/lab/forward_policy.py [NODE] [--only WORD] [--flannel iptables|nftables]
 
 For each case: the module's answer against what a probe packet does, the rule it names, `permitted` where an owner is
 known and its refusal where not, a second run that changes nothing, and `absent` after which the rules are as before.
-Needs no cluster; a node that has one keeps it. Last line "N passed, M failed".
+Needs no cluster; on a node of one, --flannel says in which mode, and cases that would flush its rules are left out.
+Needs the packages firewalld, ufw and docker.io on the node for their cases. Last line "N passed, M failed".
 """
 
 from __future__ import annotations
@@ -20,10 +21,10 @@ import re
 import subprocess
 import sys
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-CIDR = "10.42.0.0/16"
+CIDR = "10.244.0.0/16"
 
 NFT_FILE = """table inet filter {
   chain forward {
@@ -38,7 +39,8 @@ NFT_FILE = """table inet filter {
 class Case:
     """up and down: shell on the node. drops: whether pods are cut off. by: what the rule's place has to contain.
 
-    remedy: what `permitted` answers, or None where it has to refuse.
+    remedy: what `permitted` answers, or None where it has to refuse. accepted_first: in flannel's iptables mode its own
+    accept comes first, so nothing is dropped. bare: not on a node of a cluster, whose rules it would flush.
     """
 
     name: str
@@ -47,28 +49,36 @@ class Case:
     drops: bool
     by: str = ""
     remedy: str | None = None
+    accepted_first: bool = False
+    bare: bool = False
     restart: str = ""  # a service that keeps the rules; our own has to be there after it was restarted
 
 
 IPT = "iptables-nft"
+OWN_ACCEPT = f"{IPT} -A FORWARD -s {CIDR} -j ACCEPT; {IPT} -A FORWARD -d {CIDR} -j ACCEPT"
+NO_ACCEPT = f"{IPT} -D FORWARD -s {CIDR} -j ACCEPT; {IPT} -D FORWARD -d {CIDR} -j ACCEPT"
+OPEN = f"{IPT} -P FORWARD ACCEPT"
+REJECT = "-j REJECT --reject-with icmp-host-prohibited"
+PAIR = "FORWARD -s 10.244.0.9 -d 10.244.1.9 -j DROP"
+ON_FORWARD = "filter/FORWARD"
+
 CASES = [
     Case("nothing", "true", "true", drops=False),
-    Case("policy DROP, nft", f"{IPT} -P FORWARD DROP", f"{IPT} -P FORWARD ACCEPT", True, "policy drop",
-         "filter/FORWARD"),
-    Case("policy DROP behind an accept of the pods", f"{IPT} -P FORWARD DROP; {IPT} -A FORWARD -s {CIDR} -j ACCEPT; "
-         f"{IPT} -A FORWARD -d {CIDR} -j ACCEPT", f"{IPT} -F FORWARD; {IPT} -P FORWARD ACCEPT", False),
+    Case("policy DROP, nft", f"{IPT} -P FORWARD DROP", OPEN, True, "policy drop", ON_FORWARD, accepted_first=True),
+    Case("policy DROP behind an accept of the pods", f"{IPT} -P FORWARD DROP; {OWN_ACCEPT}", f"{NO_ACCEPT}; {OPEN}",
+         False, bare=True),
     Case("policy DROP, legacy", "iptables-legacy -P FORWARD DROP", "iptables-legacy -P FORWARD ACCEPT", True,
-         "policy drop", "filter/FORWARD"),
+         "policy drop", ON_FORWARD),
     Case("REJECT at the head", f"{IPT} -I FORWARD 1 -j REJECT", f"{IPT} -D FORWARD -j REJECT", True, "REJECT",
-         "filter/FORWARD"),
-    Case("REJECT at the end, behind an accept", f"{IPT} -A FORWARD -s {CIDR} -j ACCEPT; "
-         f"{IPT} -A FORWARD -d {CIDR} -j ACCEPT; {IPT} -A FORWARD -j REJECT --reject-with icmp-host-prohibited",
-         f"{IPT} -F FORWARD", False),
-    Case("REJECT at the head, a denied pair behind it", f"{IPT} -I FORWARD 1 -j REJECT; "
-         f"{IPT} -A FORWARD -s 10.42.0.5 -d 10.42.1.5 -j DROP", f"{IPT} -F FORWARD", True, "REJECT", None),
-    Case("policy DROP, a denied pair before it", f"{IPT} -P FORWARD DROP; "
-         f"{IPT} -A FORWARD -s 10.42.0.9 -d 10.42.1.9 -j DROP", f"{IPT} -F FORWARD; {IPT} -P FORWARD ACCEPT", True,
-         "policy drop", "filter/FORWARD"),
+         ON_FORWARD),
+    Case("REJECT at the end", f"{IPT} -A FORWARD {REJECT}", f"{IPT} -D FORWARD {REJECT}", True, "REJECT", ON_FORWARD,
+         accepted_first=True),
+    Case("REJECT at the end, behind an accept", f"{OWN_ACCEPT}; {IPT} -A FORWARD {REJECT}",
+         f"{NO_ACCEPT}; {IPT} -D FORWARD {REJECT}", False, bare=True),
+    Case("REJECT at the head, a denied pair behind it", f"{IPT} -I FORWARD 1 -j REJECT; {IPT} -A {PAIR}",
+         f"{IPT} -D FORWARD -j REJECT; {IPT} -D {PAIR}", True, "REJECT", None),
+    Case("policy DROP, a denied pair before it", f"{IPT} -P FORWARD DROP; {IPT} -A {PAIR}", f"{IPT} -D {PAIR}; {OPEN}",
+         True, "policy drop", ON_FORWARD, accepted_first=True),
     *(
         Case(f"inet table, policy drop, priority {priority}, loaded by hand",
              "nft -f - <<'END'\n" + (NFT_FILE % priority).replace("filter {", "mine {") + "END\n",
@@ -80,15 +90,15 @@ CASES = [
          f"(echo 'flush ruleset'; cat <<'END'\n{NFT_FILE % '0'}END\n) > /etc/nftables.conf; systemctl start nftables",
          "systemctl stop nftables; nft delete table inet filter 2>/dev/null; "
          "cp /root/nftables.conf.before /etc/nftables.conf",
-         True, "policy drop", "filter/forward", "nftables"),
+         True, "policy drop", "filter/forward", bare=True, restart="nftables"),
     Case("firewalld, default zones", "systemctl start firewalld", "systemctl stop firewalld", True, "firewalld",
-         "firewalld", "firewalld"),
+         "firewalld", restart="firewalld"),
     Case("ufw, routed deny", "ufw allow 22/tcp >/dev/null; ufw --force enable; systemctl start ufw",
-         "ufw --force disable; ufw --force delete allow 22/tcp; iptables-nft -P FORWARD ACCEPT; "
-         "iptables-nft -P INPUT ACCEPT", True, "ufw", "ufw", "ufw"),
+         f"ufw --force disable; ufw --force delete allow 22/tcp; {OPEN}; {IPT} -P INPUT ACCEPT", True, "ufw", "ufw",
+         accepted_first=True, restart="ufw"),
     Case("Docker's DROP", "systemctl start docker; iptables-nft -P FORWARD DROP",
-         "systemctl stop docker docker.socket; iptables-nft -P FORWARD ACCEPT; iptables-nft -F; iptables-nft -X", True,
-         "docker", "filter/DOCKER-USER", "docker"),
+         f"systemctl stop docker docker.socket; {OPEN}; iptables-nft -F; iptables-nft -X", True, "docker",
+         "filter/DOCKER-USER", bare=True, restart="docker"),
 ]  # fmt: skip
 
 
@@ -238,13 +248,18 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("node", nargs="?", default="n1")
     parser.add_argument("--only", default="")
+    parser.add_argument(
+        "--flannel", choices=("iptables", "nftables"), help="the node is one of a cluster, in this mode"
+    )
     options = parser.parse_args()
     node = Node(os.environ.get("PODNET_LAB", "podnet"), options.node)
     node.prepare()
     passed = failed = 0
     for case in CASES:
-        if options.only not in case.name:
+        if options.only not in case.name or (options.flannel and case.bare):
             continue
+        if options.flannel == "iptables" and case.accepted_first:
+            case = replace(case, drops=False)
         started = time.monotonic()
         try:
             run(node, case)
