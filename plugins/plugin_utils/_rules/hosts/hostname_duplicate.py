@@ -42,7 +42,7 @@ RULE = Rule(
     needs=("nodes.hostname",),
     remedy="Give every host a name of its own with hostnamectl set-hostname before it joins.",
     rank=25,
-    explains=("public-ip-wrong", "hostname-invalid"),
+    explains=("hostname-invalid", "public-ip-wrong", "interface-wrong", "stale-link", "vtep-mac-changed", "fdb-stale"),
 )
 
 

@@ -49,7 +49,7 @@ RULE = Rule(
         "Give the kubelet --node-ip and set flannel_interface, or flannel_interface_regex over addresses, to the "
         "nodes' network."
     ),
-    explains=("public-ip-wrong", "hostname-duplicate", "route-missing", "fdb-stale", "l2-adjacency"),
+    explains=("public-ip-wrong", "route-missing", "fdb-stale", "l2-adjacency"),
     rank=20,
 )
 
