@@ -41,7 +41,7 @@ class ActionModule(ActionBase):
     def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
         result: dict[str, Any] = super().run(tmp, task_vars)
         variables = task_vars or {}
-        _, options = self.validate_argument_spec(
+        _checked, options = self.validate_argument_spec(
             argument_spec={
                 "intent": {"type": "dict"},
                 "evidence": {"type": "raw"},

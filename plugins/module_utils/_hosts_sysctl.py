@@ -82,7 +82,7 @@ def parse(text: str) -> dict[str, str]:
     for line in text.splitlines():
         line = line.strip()
         if line and line[0] not in "#;" and "=" in line:
-            key, _, value = line.partition("=")
+            key, _equals, value = line.partition("=")
             values[key.strip().lstrip("-")] = normal(value)
     return values
 

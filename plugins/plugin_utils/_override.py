@@ -101,5 +101,4 @@ def override(base: dict[str, Any], over: dict[str, Any], variable: str) -> dict[
         if over.get(field, base.get(field)) != base.get(field):
             raise Refused(f"{variable} sets {field} to {over[field]!r}; it holds fields of {base.get('kind')} only")
     result = merge(base, over)
-    assert isinstance(result, dict)
-    return result
+    return result if isinstance(result, dict) else base

@@ -139,8 +139,8 @@ def service_rules(text: str, services: int) -> str:
             target = f"10.{one % 8 + 128}.{one % 250}.{one % 250 + 2}"
             rules.append(f"[0:0] -A KUBE-SEP-{one:015d}{end} -s {target}/32 -j KUBE-MARK-MASQ")
             rules.append(f"[0:0] -A KUBE-SEP-{one:015d}{end} -p tcp -m tcp -j DNAT --to-destination {target}:8080")
-    head, _, rest = text.partition("*nat\n")
-    table, _, after = rest.partition("COMMIT\n")
+    head, _nat, rest = text.partition("*nat\n")
+    table, _commit, after = rest.partition("COMMIT\n")
     lines = table.splitlines()
     return "\n".join([head + "*nat", *chains, *lines, *rules, "COMMIT", after])
 

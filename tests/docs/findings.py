@@ -33,7 +33,7 @@ WHEN = {
 def page(loaded: LoadedRule, rules: dict[str, LoadedRule]) -> str:
     """The page of a code."""
     rule = loaded.rule
-    first, _, body = loaded.page.strip().partition("\n")
+    first, _line, body = loaded.page.strip().partition("\n")
     told, mend = told_section(loaded), mend_section(loaded)
     body = re.sub(
         r"(?m)^## What looks like it but is not$", f"{told}\n\n## What looks like it but is not", body.strip()
@@ -55,7 +55,7 @@ def mend_section(loaded: LoadedRule) -> str:
     rule = loaded.rule
     lines = [f"What the verdict says: {rule.remedy}"]
     if rule.repair:
-        role, _, entry = rule.repair.partition(":")
+        role, _colon, entry = rule.repair.partition(":")
         lines.append(f"The safe automatic repair is the role `podnet.kubeadm.{role}`, entry point `{entry}`.")
     if rule.explains:
         codes = ", ".join(f"`{code}`" for code in sorted(rule.explains))

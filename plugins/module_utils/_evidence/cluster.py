@@ -202,6 +202,7 @@ def logs(source: ControlPlane) -> dict[str, str]:
     for namespace, pod, container in _not_ready(source)[:_MOST_LOGS]:
         path = f"/api/v1/namespaces/{namespace}/pods/{pod}/log?container={container}&tailLines=200&limitBytes=200000"
         texts = []
+        refused = ""
         for query in ("&previous=true", ""):
             try:
                 texts.append(source.api.text(path + query))

@@ -36,13 +36,13 @@ def compare(node: Host, view: View, owner: str, whose: str) -> Iterator[Found]:
     wide = [one for one in met if not one[2].on_link and one[2].network.prefixlen < one[1].prefixlen]
     hard = [one for one in met if one not in wide]
     if hard:
-        names = " and ".join(dict.fromkeys(f"the {name} range {cidr}" for name, cidr, _ in hard))
+        names = " and ".join(dict.fromkeys(f"the {name} range {cidr}" for name, cidr, _found in hard))
         yield Found(f"{names} meets {whose}", {"ranges": names, "host has": _texts(hard)})
     elif wide:
-        names = " and ".join(dict.fromkeys(f"the {name} range {cidr}" for name, cidr, _ in wide))
+        names = " and ".join(dict.fromkeys(f"the {name} range {cidr}" for name, cidr, _found in wide))
         text = f"{names} cuts into a wider route of {whose}"
         yield Found(text, {"ranges": names, "host has": _texts(wide)}, severity="warning")
 
 
 def _texts(met: list[tuple[str, Network, HostNetwork]]) -> list[str]:
-    return list(dict.fromkeys(one.text for _, _, one in met))[:5]
+    return list(dict.fromkeys(one.text for _name, _cidr, one in met))[:5]

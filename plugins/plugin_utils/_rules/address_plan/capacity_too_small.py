@@ -48,7 +48,7 @@ RULE = Rule(
 def check_intent(view: View) -> Iterator[Found]:
     try:
         if view.intent.has("planned_nodes"):
-            _ = view.intent.planned_nodes
+            _number = view.intent.planned_nodes
     except Malformed as malformed:
         yield Found("planned_nodes is no whole number", {"planned_nodes": malformed.why})
     yield from _capacity(view.plan, "nodes are planned")

@@ -89,7 +89,7 @@ def check_node(node: Host, view: View) -> Iterator[Found]:
             yield Found(f"{fault}: flannel will not find its interface when it starts again", compared, severity=later)
         else:
             if version == 6 and view.stage == "cluster":  # without IPv6 it may run all the same: the API has to say
-                _ = view.cluster.nodes, view.cluster.pods
+                _looked_at = view.cluster.nodes, view.cluster.pods
             member = kube is not None or view.stage != "cluster"
             yield Found(f"{fault}: flannel finds no interface", compared, severity=None if member else "warning")
         return

@@ -45,7 +45,7 @@ class Host:
         if name == "install" and self.install[0] == 0:
             for argument in command:
                 if argument.startswith(("demo", "other")):
-                    package, _, version = argument.partition("=")
+                    package, _equals, version = argument.partition("=")
                     self.database[package] = (version or "9", "ii ")
         if name == "install":
             return *self.install, ""

@@ -17,7 +17,7 @@ def finding(code="swap-on", severity="error", where=("n1",), **more):
 
 
 def text(verdict, width=80, **more):
-    return "\n".join(line for line, _ in tell(verdict, width, **more))
+    return "\n".join(line for line, _kind in tell(verdict, width, **more))
 
 
 def test_a_finding_says_where_what_was_compared_and_what_is_next():
@@ -50,7 +50,7 @@ def test_no_line_is_wider_than_the_terminal(width):
         [finding("cidr-public", "warning", summary="it is " * 30)],
         [Undetermined("route-missing", ["n1"], "nodes.*.ip_route", "absent", "nodes.*.ip_route was not looked at")],
     )
-    assert max(len(line) for line, _ in tell(verdict, width)) <= width
+    assert max(len(line) for line, _kind in tell(verdict, width)) <= width
 
 
 def test_hostile_text_cannot_act_on_the_terminal():

@@ -44,7 +44,7 @@ def test_host_bits_are_masked():
 
 def test_overlapping_finds_the_pairs_that_a_comparison_of_all_pairs_finds():
     random.seed(7)
-    for _ in range(300):
+    for _round in range(300):
         named = [
             (str(number), network(f"10.{random.randrange(4)}.{random.randrange(4) * 64}.0/{random.randrange(8, 20)}"))
             for number in range(12)

@@ -33,11 +33,11 @@ def running(text):
     ],
 )
 def test_what_cannot_be_meant(text):
-    assert "error" in {severity for severity, _ in running(text)}
+    assert "error" in {severity for severity, _summary in running(text)}
 
 
 def test_an_unknown_key_that_is_like_none_is_a_warning():
-    assert [severity for severity, _ in running(CONF.replace("{", '{"comment": "x", ', 1))] == ["warning"]
+    assert [severity for severity, _summary in running(CONF.replace("{", '{"comment": "x", ', 1))] == ["warning"]
 
 
 def test_keys_in_another_case_are_read():
