@@ -209,21 +209,25 @@ def _route(version: int, flags: tuple[str, ...], *values: Any) -> Route | None:
     )
 
 
+def _values(one: dict[str, Any]) -> tuple[Any, ...]:
+    """The values of _NAMES; of a route with several ways the first one's."""
+    get = one.get
+    dev, gateway = get("dev"), get("gateway")
+    if not gateway and ("nexthops" in one or "via" in one):
+        hop = next(iter(Item(one).items("nexthops")), Item(one))
+        dev, gateway = dev or hop.text("dev"), hop.text("gateway") or hop.text("via", "host")
+    rest = get("table"), get("type"), get("protocol"), get("scope"), get("prefsrc"), get("metric")
+    return (get("dst"), dev, gateway, *rest)
+
+
 def _routes(raw: Any, version: int) -> list[Route]:
     if not isinstance(raw, list):
         raise ValueError("the list of ip -j route is expected")
     found = []
     for one in raw:
-        item = Item(one)
-        values = [item.get(name) for name in _NAMES]
-        if not values[1] and item.has("nexthops"):  # several ways: the first one's
-            hop = next(iter(item.items("nexthops")), Item({}))
-            values[1:3] = hop.text("dev"), hop.text("gateway") or hop.text("via", "host")
-        if not values[2] and item.has("via"):
-            values[2] = item.text("via", "host")
         try:
-            route = _route(version, tuple(item.texts("flags")), *values)
-        except TypeError:  # a value that is no plain one
+            route = _route(version, tuple(one.get("flags") or ()), *_values(one))
+        except (AttributeError, TypeError):  # no object, or a value that is no plain one
             route = None
         if route is None:
             raise ValueError(f"an entry of ip -j route cannot be read: {str(one)[:80]}")
