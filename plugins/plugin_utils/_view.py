@@ -155,6 +155,24 @@ class View:
         """Every lease of the cluster; raises `Missing` where nodes were not looked at."""
         return [lease for node in self.cluster.nodes for lease in leases(node)]
 
+    @cached_property
+    def lease_by_text(self) -> dict[int, dict[str, Lease]]:
+        """The leases of each family by their range as text."""
+        found: dict[int, dict[str, Lease]] = {4: {}, 6: {}}
+        for lease in self.leases:
+            found[lease.network.version][str(lease.network)] = lease
+        return found
+
+    @cached_property
+    def node_texts(self) -> set[str]:
+        """The pod ranges of all nodes as texts."""
+        return {str(network) for network in self.node_networks}
+
+    @cached_property
+    def senders(self) -> list[tuple[str, str]]:
+        """Name and address of every node with an IPv4 lease, sorted."""
+        return sorted((lease.node, lease.public_ip) for lease in self.leases if lease.network.version == 4)
+
     def lease_is_unique(self, lease: Lease) -> bool:
         """Whether no other node has the lease's range or its tunnel's MAC."""
         return self._holders[lease.network] == 1 and self._holders[lease.mac] == 1

@@ -125,9 +125,14 @@ class Cluster(Part):
 
     def pod_log(self, pod: Pod) -> str:
         """The logs of all containers of the pod, "" where none was kept."""
-        prefix = f"{pod.namespace}/{pod.name}/"
-        logs = self.logs if self.has("logs") else {}
-        return "\n".join(log for name, log in logs.items() if name.startswith(prefix))
+        return "\n".join(self._logs_by_pod.get(f"{pod.namespace}/{pod.name}", ()))
+
+    @cached_property
+    def _logs_by_pod(self) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        for name, log in self.logs.items() if self.has("logs") else ():
+            found.setdefault(name.rpartition("/")[0], []).append(log)
+        return found
 
     def component_flags(self, component: str) -> dict[str, dict[str, str]]:
         """Flags of a control plane component (``controller-manager``) by host: of its static pod file, else of its

@@ -6,8 +6,10 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from ...module_utils._netfilter import INPUT, Place, Ruleset, Verdict, standard_packets, walk
@@ -139,15 +141,16 @@ def _ways(node: Host, view: View) -> Iterator[tuple[str, str, str]]:
     links = {str(one.ip): link.name for link, one in node.addresses()}
     try:
         own = view.kube_node(node)
-        leases = {lease.node: lease.public_ip for lease in view.leases if lease.network.version == 4}
+        senders = view.senders
     except Missing:
-        own, leases = None, {}
+        own, senders = None, []
     if own is not None:
-        here = leases.get(own.name) or next((str(one) for one in own.internal_addresses), "")
-        names = sorted(leases)
-        start = names.index(own.name) if own.name in leases else 0
-        others = [leases[name] for name in names[start:] + names[:start] if name != own.name and leases[name]]
-        for source in others[:PEERS]:
+        start = bisect_left(senders, (own.name, ""))
+        mine = senders[start][1] if start < len(senders) and senders[start][0] == own.name else ""
+        here = mine or next((str(one) for one in own.internal_addresses), "")
+        following = (senders[index % len(senders)] for index in range(start, start + len(senders)))
+        others = (address for name, address in following if name != own.name and address)
+        for source in islice(others, PEERS):
             if here in links:
                 yield source, here, links[here]
         return

@@ -138,6 +138,15 @@ class Host(Part):
         """The link of that name, None where the host has none; raises `Missing` where links were not looked at."""
         return self.link_by_name.get(name)
 
+    def main_by_text(self, version: int = 4) -> dict[str, dict[str, Any]]:
+        """Unicast routes of the main table by destination as ``ip -j`` writes it, unparsed: a large cluster has
+        thousands on every host, which are compared as texts."""
+        key = "ip_route" if version == 4 else "ip6_route"
+        if not self.has(key):
+            raise Missing(f"{self.path}.{key}")
+        found: dict[str, dict[str, Any]] = self.derived(f"main_by_text{version}", lambda: _main_by_text(self.raw[key]))
+        return found
+
     def main_routes(self, version: int = 4) -> list[Route]:
         """Routes of the main table of one family."""
         return [one for one in (self.routes4 if version == 4 else self.routes6) if one.table == "main"]
@@ -183,3 +192,14 @@ class Host(Part):
 
 def host_names(raw: Any) -> list[str]:
     return [name for name in raw if isinstance(name, str)] if isinstance(raw, dict) else as_list(raw)
+
+
+def _main_by_text(raw: Any) -> dict[str, dict[str, Any]]:
+    return {
+        one["dst"]: one
+        for one in as_list(raw)
+        if isinstance(one, dict)
+        and isinstance(one.get("dst"), str)
+        and one.get("table", "main") == "main"
+        and one.get("type", "unicast") == "unicast"
+    }

@@ -22,11 +22,12 @@ PORTS = {"vxlan": 8472, "wireguard": 51820, "udp": 8285}
 
 @dataclass(frozen=True)
 class Lease:
-    """A node's lease in one family: its pod range, where its packets are sent to, and its tunnel's MAC ("" unless
-    vxlan)."""
+    """A node's lease in one family: its pod range with its first address as text, where its packets are sent to, and
+    its tunnel's MAC ("" unless vxlan)."""
 
     node: str
     network: Network
+    base: str
     public_ip: str
     mac: str
 
@@ -40,7 +41,7 @@ def leases(node: KubeNode) -> list[Lease]:
         v6 = network.version == 6
         public = address(node.flannel("public-ipv6" if v6 else "public-ip"))
         mac = vtep_mac(node, network.version)
-        found.append(Lease(node.name, network, str(public) if public else "", mac))
+        found.append(Lease(node.name, network, str(network.network_address), str(public) if public else "", mac))
     return found
 
 

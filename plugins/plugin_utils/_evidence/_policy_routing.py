@@ -19,11 +19,13 @@ class Rules:
         self._rules = sorted(
             (one for one in rules if _for_pods(one, source)), key=lambda one: as_number(one.get("priority")) or 0
         )
-        self._tables: dict[str, list[Route]] = {}
-        for route in routes:
-            self._tables.setdefault(NAMES.get(route.table, route.table), []).append(route)
-        for table in self._tables.values():
-            table.sort(key=lambda route: (-route.dst.prefixlen, route.metric))
+        self._tables: dict[str, dict[int, dict[int, Route]]] = {}
+        for route in routes if self.tables else ():
+            by_length = self._tables.setdefault(NAMES.get(route.table, route.table), {})
+            place = by_length.setdefault(route.dst.prefixlen, {})
+            key = int(route.dst.network_address)
+            if key not in place or route.metric < place[key].metric:
+                place[key] = route
 
     @property
     def tables(self) -> set[str]:
@@ -53,8 +55,11 @@ class Rules:
         return None
 
     def _best(self, table: str, destination: Address) -> Route | None:
-        for route in self._tables.get(table, ()):
-            if route.dst.version == destination.version and destination in route.dst:
+        by_length = self._tables.get(table, {})
+        for length in sorted(by_length, reverse=True):
+            width = destination.max_prefixlen - length
+            route = by_length[length].get(int(destination) >> width << width)
+            if route is not None and route.dst.version == destination.version:
                 return route
         return None
 

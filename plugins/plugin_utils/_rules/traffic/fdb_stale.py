@@ -37,7 +37,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..._evidence._host import Host
-from ..._evidence._net import address
 from ..._finding import Found
 from ..._registry import Rule
 from ..._view import View
@@ -58,34 +57,41 @@ def check_node(node: Host, view: View) -> Iterator[Found]:
         return
     overlay = view.overlay_on(own)
     for version, tunnel in overlay.tunnels.items() if overlay.backend == "vxlan" else ():
-        if node.link(tunnel) is None:
-            continue
-        routed = {route.dst for route in node.main_routes(version) if route.dev == tunnel}
-        peers = {
-            lease.mac: lease
-            for lease in view.leases
-            if lease.network in routed and lease.mac and lease.node != own.name and view.lease_is_unique(lease)
-        }
-        entries = {
-            entry.text("mac").lower(): str(address(entry.text("dst")) or "")
-            for entry in node.bridge_fdb
-            if entry.text("ifname") == tunnel and entry.has("dst")
-        }
-        macs = {
-            entry.text("dst"): entry.text("lladdr").lower() for entry in node.ip_neigh if entry.text("dev") == tunnel
-        }
-        wrong: dict[str, str] = {}
-        for mac, lease in peers.items():
-            known = macs.get(str(lease.network.network_address), "")
-            if entries.get(mac, "") != lease.public_ip:
-                wrong[lease.node] = f"{mac} at {entries.get(mac) or 'nowhere'}, lease {lease.public_ip}"
-            elif known != mac:
-                wrong[lease.node] = f"neighbour {known or 'missing'}, lease {mac}"
-        if wrong:
-            few = dict(list(wrong.items())[:20])
-            yield Found(f"{tunnel} has wrong or no entries for {len(wrong)} other nodes", few)
-        everybody = {lease.mac for lease in view.leases if lease.network.version == version}
-        left = sorted(mac for mac in entries if mac not in everybody and mac != "00:00:00:00:00:00")
-        if left and not wrong:
-            summary = f"{tunnel} has entries of nodes that are gone"
-            yield Found(summary, {mac: entries[mac] for mac in left[:20]}, severity="info")
+        if node.link(tunnel) is not None:
+            yield from _compare(node, view, version, tunnel)
+
+
+def _compare(node: Host, view: View, version: int, tunnel: str) -> Iterator[Found]:
+    """Entries of one tunnel against the leases, as sets of texts: a large cluster has thousands."""
+    entries = {
+        str(one.raw.get("mac")): str(one.raw["dst"])
+        for one in node.bridge_fdb
+        if one.raw.get("ifname") == tunnel and "dst" in one.raw
+    }
+    macs = {one.raw.get("dst"): one.raw.get("lladdr") for one in node.ip_neigh if one.raw.get("dev") == tunnel}
+    leases = view.lease_by_text[version]
+    suspects = [
+        lease
+        for lease in leases.values()
+        if lease.mac
+        and (entries.get(lease.mac) != lease.public_ip or macs.get(lease.base) != lease.mac)
+        and view.lease_is_unique(lease)
+    ]
+    wrong: dict[str, str] = {}
+    present = node.main_by_text(version) if suspects else {}
+    for lease in suspects:
+        if present.get(str(lease.network), {}).get("dev") != tunnel:
+            continue  # its own range, a peer without a route, or one that is routed directly
+        if entries.get(lease.mac) != lease.public_ip:
+            wrong[lease.node] = f"{lease.mac} at {entries.get(lease.mac) or 'nowhere'}, lease {lease.public_ip}"
+        else:
+            wrong[lease.node] = f"neighbour {macs.get(lease.base) or 'missing'}, lease {lease.mac}"
+    if wrong:
+        few = dict(list(wrong.items())[:20])
+        yield Found(f"{tunnel} has wrong or no entries for {len(wrong)} other nodes", few)
+        return
+    everybody = {lease.mac for lease in leases.values()}
+    left = sorted(str(mac) for mac in entries.keys() - everybody if mac != "00:00:00:00:00:00")
+    if left:
+        summary = f"{tunnel} has entries of nodes that are gone"
+        yield Found(summary, {mac: entries[mac] for mac in left[:20]}, severity="info")

@@ -103,9 +103,9 @@ def _routes_taken(node: Host, view: View) -> bool:
     lines = [line.replace(" ", "").lower() for line in text.splitlines()]
     if any(line in ("manageforeignroutes=no", "manageforeignroutes=false") for line in lines):
         return False
-    own, present = view.kube_node(node), {route.dst for route in node.main_routes(4)}
-    others = [one for one in view.leases if one.network.version == 4 and own and one.node != own.name]
-    return view.overlay.backend in ("vxlan", "host-gw") and bool({one.network for one in others} - present)
+    own = view.kube_node(node)
+    absent = view.lease_by_text[4].keys() - node.main_by_text(4).keys() - set(map(str, own.pod_networks if own else ()))
+    return view.overlay.backend in ("vxlan", "host-gw") and bool(absent)
 
 
 def _ours(link: Link) -> bool:

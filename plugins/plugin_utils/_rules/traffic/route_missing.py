@@ -35,7 +35,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..._evidence._host import Host
-from ..._evidence._net import covered
+from ..._evidence._net import covered, network
 from ..._evidence._overlay import ROUTED, Lease, is_flannel_link
 from ..._finding import Found
 from ..._registry import Rule
@@ -58,17 +58,19 @@ def check_node(node: Host, view: View) -> Iterator[Found]:
     if runs is None or own is None or view.overlay_on(own).backend not in ROUTED:
         return
     for version in view.overlay.versions:
-        routes = [route for route in node.main_routes(version) if route.type == "unicast"]
-        present = {route.dst for route in routes}
-        wide = [route.dst for route in routes if is_flannel_link(route.dev) and route.dst not in view.node_networks]
+        leases, present = view.lease_by_text[version], node.main_by_text(version)
+        absent = leases.keys() - present.keys() - set(map(str, own.pod_networks))
+        if not absent:
+            continue
+        wide = [
+            found
+            for dst, one in present.items()
+            if is_flannel_link(str(one.get("dev"))) and dst not in leases and (found := network(dst))
+        ]
         missing = [
-            lease
-            for lease in view.leases
-            if lease.network.version == version
-            and lease.network not in present
-            and lease.node != own.name
-            and lease.network not in own.pod_networks
-            and not covered(lease.network, wide)
+            leases[text]
+            for text in sorted(absent)
+            if leases[text].node != own.name and not covered(leases[text].network, wide)
         ]
         if missing:
             yield _found(missing, len(view.leases), runs)

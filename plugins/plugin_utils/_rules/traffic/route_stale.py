@@ -35,7 +35,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..._evidence._host import Host
-from ..._evidence._net import Network, covered
+from ..._evidence._item import Item
+from ..._evidence._net import Network, covered, network
 from ..._evidence._overlay import is_flannel_link
 from ..._finding import Found
 from ..._registry import Rule
@@ -55,25 +56,25 @@ RULE = Rule(
 def check_node(node: Host, view: View) -> Iterator[Found]:
     if view.kube_node(node) is None:
         return
-    alive = view.node_networks
     pods = view.pod_networks
     stale = sorted(
-        {
-            str(route.dst)
-            for version in (4, 6)
-            if version == 4 or node.has("ip6_route")
-            for route in node.main_routes(version)
-            if route.type == "unicast"
-            and route.protocol not in ("kernel", "ra", "dhcp", "static")
-            and (is_flannel_link(route.dev) or route.gateway)
-            and _a_nodes(route.dst, pods)
-            and route.dst not in alive
-        }
+        dst
+        for version in (4, 6)
+        if version == 4 or node.has("ip6_route")
+        for dst, route in node.main_by_text(version).items()
+        if dst not in view.node_texts and _flannels(Item(route)) and _a_nodes(network(dst), pods)
     )
     if stale:
         yield Found(f"routes to pod ranges that no node has: {', '.join(stale[:5])}", {"routes": stale[:50]})
 
 
-def _a_nodes(network: Network, pods: list[Network]) -> bool:
+def _flannels(route: Item) -> bool:
+    """Whether flannel may have written the route."""
+    if route.text("protocol") in ("kernel", "ra", "dhcp", "static"):
+        return False
+    return is_flannel_link(route.text("dev")) or bool(route.text("gateway"))
+
+
+def _a_nodes(found: Network | None, pods: list[Network]) -> bool:
     """Whether it is a part of the pod range, as one node's share is."""
-    return covered(network, pods) and network not in pods
+    return found is not None and covered(found, pods) and found not in pods

@@ -40,7 +40,7 @@ from dataclasses import dataclass
 
 from ..._evidence._forwarding import between_pods, forwarding
 from ..._evidence._host import Host
-from ..._evidence._net import Network
+from ..._evidence._overlay import is_flannel_link
 from ..._finding import Found, Missing
 from ..._registry import Rule
 from ..._view import View
@@ -70,20 +70,14 @@ def collect(node: Host, view: View) -> Fact | None:
         return None
     nodes = {one.text("to") for one in node.probe("icmp-host/") if one.flag("ok") is True}
     pods = {one.text("to"): one.flag("ok") for one in node.probe("tcp/pod") if one.text("to") != node.name}
-    direct = {lease.node for lease in view.leases if lease.network in _direct(node)}
-    bare = {
-        to for to, ok in pods.items() if ok is False and to in nodes and (conf.backend == "host-gw" or to in direct)
-    }
-    routes = {route.dst for route in node.main_routes(4)}
-    routed = all(
-        lease.network in routes for lease in view.leases if lease.network.version == 4 and lease.node != own.name
-    )
+    bare = {to for to, ok in pods.items() if ok is False and to in nodes}
+    if not bare:
+        return Fact(frozenset(), True)
+    leases, present = view.lease_by_text[4], node.main_by_text(4)
+    direct = {dst for dst, one in present.items() if one.get("gateway") and not is_flannel_link(str(one.get("dev")))}
+    bare &= {view.place(leases[dst].node) for dst in direct & leases.keys()}
+    routed = not leases.keys() - present.keys() - set(map(str, own.pod_networks))
     return Fact(frozenset(bare), routed and _lets_pass(node, view))
-
-
-def _direct(node: Host) -> set[Network]:
-    """Pod ranges that are routed by another node's address instead of the tunnel."""
-    return {route.dst for route in node.main_routes(4) if route.gateway and not route.dev.startswith("flannel")}
 
 
 def _lets_pass(node: Host, view: View) -> bool:

@@ -36,9 +36,10 @@ A pod range that no peer of the VPN announces.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from ..._evidence._host import Host
-from ..._evidence._net import Link, Network, Route
+from ..._evidence._net import Link
 from ..._evidence._overlay import Lease, is_flannel_link
 from ..._evidence._policy_routing import Rules
 from ..._finding import Found
@@ -62,7 +63,7 @@ def check_node(node: Host, view: View) -> Iterator[Found]:
         return
     source = next((one[5] for one in own.pod_networks if one.version == 4 and one.num_addresses > 5), None)
     rules = Rules(node.ip_rule, node.routes4, source)
-    main = {route.dst: route for route in node.main_routes(4)}
+    main = node.main_by_text(4)
     yield from _main_table(node, view, main)
     if not rules.tables:
         return
@@ -70,8 +71,8 @@ def check_node(node: Host, view: View) -> Iterator[Found]:
     for lease in view.leases:
         if lease.node == own.name or lease.network.version != 4 or lease.network in own.pod_networks:
             continue
-        found, expected = rules.lookup(lease.network[1]), main.get(lease.network)
-        if found and found.table != "main" and found.dev and not _same(found, expected):
+        found, expected = rules.lookup(lease.network[1]), main.get(str(lease.network), {}).get("dev")
+        if found and found.table != "main" and found.dev not in ("", expected) and not is_flannel_link(found.dev):
             taken.setdefault(f"{found.dev} by table {found.table}", []).append(lease)
     for way, leases in taken.items():
         ranges = [str(one.network) for one in leases[:10]]
@@ -79,24 +80,20 @@ def check_node(node: Host, view: View) -> Iterator[Found]:
     yield from _own_underlay(node, view, rules, own.name)
 
 
-def _main_table(node: Host, view: View, main: dict[Network, Route]) -> Iterator[Found]:
+def _main_table(node: Host, view: View, main: dict[str, dict[str, Any]]) -> Iterator[Found]:
     """Routes for other nodes' ranges that a VPN put into the main table in place of flannel's."""
+    vpns = {link.name for link in node.links if _is_vpn(link)} if node.has("ip_address") else set()
     taken: dict[str, list[str]] = {}
-    for lease in view.leases:
-        route = main.get(lease.network)
-        link = node.link(route.dev) if route and node.has("ip_address") else None
-        if route and link and _is_vpn(link) and route.gateway != lease.public_ip:
-            taken.setdefault(link.name, []).append(str(lease.network))
-    for link_name, ranges in taken.items():
-        yield Found(f"packets for pods of other nodes leave by {link_name}", {"pod ranges": ranges[:10]})
+    for dst, route in main.items() if vpns else ():
+        lease = view.lease_by_text[4].get(dst) if route.get("dev") in vpns else None
+        if lease and route.get("gateway") != lease.public_ip:
+            taken.setdefault(str(route["dev"]), []).append(dst)
+    for link, ranges in taken.items():
+        yield Found(f"packets for pods of other nodes leave by {link}", {"pod ranges": sorted(ranges)[:10]})
 
 
 def _is_vpn(link: Link) -> bool:
     return link.kind in ("wireguard", "tun", "ppp") and not is_flannel_link(link.name)
-
-
-def _same(found: Route, expected: Route | None) -> bool:
-    return is_flannel_link(found.dev) or (expected is not None and expected.dev == found.dev)
 
 
 def _own_underlay(node: Host, view: View, rules: Rules, own: str) -> Iterator[Found]:
