@@ -150,15 +150,18 @@ class ActionModule(ActionBase):
         return [str(host) for host in variables.get("ansible_play_hosts_all", []) if str(host) not in verdict.hosts]
 
     def _names(self, variables: dict[str, Any]) -> Iterable[str]:
-        """The names of variables that are set for hosts of the play."""
+        """The names of variables that are set for hosts of the play, read from one host of each set of groups."""
         names = set(variables)
-        hostvars: Any = variables.get("hostvars")
-        seen: set[tuple[str, ...]] = set()
-        for host in variables.get("ansible_play_hosts_all", []) if hostvars is not None else []:
-            groups = tuple(sorted(name for name, hosts in variables.get("groups", {}).items() if host in hosts))
-            if groups not in seen and len(seen) < HOSTS_READ_FOR_NAMES:
-                seen.add(groups)
-                names.update(hostvars.raw_get(host) if hasattr(hostvars, "raw_get") else hostvars[host])
+        groups_of: dict[str, list[str]] = {}
+        for group, hosts in variables.get("groups", {}).items():
+            for host in hosts:
+                groups_of.setdefault(str(host), []).append(group)
+        examples: dict[tuple[str, ...], str] = {}
+        for host in variables.get("ansible_play_hosts_all", []):
+            examples.setdefault(tuple(sorted(groups_of.get(str(host), ()))), host)
+        hostvars: Any = variables.get("hostvars") or {}
+        for host in list(examples.values())[:HOSTS_READ_FOR_NAMES]:
+            names.update(hostvars.raw_get(host) if hasattr(hostvars, "raw_get") else hostvars.get(host, ()))
         return names
 
     def _tell(self, verdict: Verdict, stage: str, unseen: list[str]) -> None:
