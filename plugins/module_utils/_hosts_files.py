@@ -23,7 +23,7 @@ import stat
 import tempfile
 from typing import Any, Callable
 
-HIDDEN = "(content is not shown)\n"
+HIDDEN_BEFORE, HIDDEN_AFTER = "(content is not shown)\n", "(new content is not shown)\n"
 
 
 class FilesError(Exception):
@@ -63,8 +63,8 @@ class Change:
         """The change as Ansible shows it; a secret's content never enters it."""
         before, after = _text(self.before), _text(self.wanted.content)
         if self.hidden and self.content_differs:
-            before = HIDDEN if self.before is not None else ""
-            after = HIDDEN.replace("is", "changes and is") if self.wanted.content is not None else ""
+            before = HIDDEN_BEFORE if self.before is not None else ""
+            after = HIDDEN_AFTER if self.wanted.content is not None else ""
         elif not self.content_differs:
             before = after = ""
         for name, (old, new) in sorted(self.attributes.items()):
