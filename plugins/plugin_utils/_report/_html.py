@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ._model import walk
-from ._safe import clean
+from ._safe import clean, sentence
 from ._safe import for_html as esc
 from ._space import KINDS
 from ._style import SCRIPT, STYLE
@@ -85,7 +85,7 @@ def _header(report: dict[str, Any]) -> str:
     first = findings[0]
     return (
         f'{head}<div class="cause {first["severity"]}"><p>{_badge(first["severity"])} on {_where(first["where"])}</p>'
-        f'<p class="what">{esc(first["summary"])}</p><p><strong>Do next:</strong> {esc(first["remedy"])}</p>'
+        f'<p class="what">{esc(sentence(first["summary"]))}</p><p><strong>Do next:</strong> {esc(first["remedy"])}</p>'
         f'<p class="dim">{esc(told)}.</p></div></header>'
     )
 
@@ -157,7 +157,7 @@ def _finding(one: dict[str, Any]) -> str:
     title = f'<div class="dim">{esc(one["title"])} {_page(one)}</div>'
     return (
         f"<tr {data}><td>{_badge(one['severity'])}</td>"
-        f'<th scope="row">{esc(one["summary"])}{title}{compared}{folded}</th>'
+        f'<th scope="row">{esc(sentence(one["summary"]))}{title}{compared}{folded}</th>'
         f"<td>{_where(one['where'])}</td><td>{esc(one['remedy'])}{repair}</td></tr>"
     )
 

@@ -44,6 +44,11 @@ def for_html(value: Any) -> str:
     return html.escape(clean(value), quote=True)
 
 
+def sentence(text: str) -> str:
+    """With a capital, unless it begins with a name (docker0, 10.0.0.0/8, net.ipv4...)."""
+    return text[:1].upper() + text[1:] if text.partition(" ")[0].isalpha() else text
+
+
 def for_xml(value: Any) -> str:
     """Text for an element or a quoted attribute; a newline in an attribute stays one."""
     return html.escape(clean(value), quote=True).replace("\n", "&#10;").replace("\t", "&#9;")
