@@ -102,6 +102,16 @@ def between_pods(drop: Drop) -> bool:
     return "outside" not in drop.packet
 
 
+def lets_pass(node: Host, view: View) -> bool:
+    """Whether the host itself would forward between pods, by its switch and its rules, where looked at."""
+    if node.has("sysctl") and node.sysctl.get("net.ipv4.ip_forward") == "0":
+        return False
+    try:
+        return not any(between_pods(one) for one in forwarding(node, view).drops)
+    except Missing:
+        return True
+
+
 def told(node: Host, view: View, code: str) -> list[Drop]:
     """The drops of that code; raises `Missing` where nothing is dropped and something could not be told."""
     found = forwarding(node, view)

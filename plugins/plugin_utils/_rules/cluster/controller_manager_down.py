@@ -72,6 +72,6 @@ def check_cluster(view: View) -> Iterator[Found]:
     yield Found(
         "the controller manager does not work" + (", another one does" if works else ""),
         {"waiting": {name: by_node[name].waiting for name in broken}, "no pod": absent, "end of log": logs},
-        where=tuple(down),
+        where=tuple(down) if works else ("cluster", *down),
         severity="warning" if works else None,
     )

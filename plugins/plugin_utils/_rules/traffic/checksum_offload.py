@@ -39,6 +39,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from ..._evidence._forwarding import lets_pass
 from ..._evidence._host import Host
 from ..._finding import Found
 from ..._registry import Rule
@@ -60,7 +61,8 @@ RETRIES = (1, 3, 7, 15, 31, 63, 127)
 @dataclass(frozen=True)
 class Fact:
     """Of one host: whether offload is on (None: not looked at), the longest connection in seconds, targets that echo,
-    that answer neither TCP nor UDP (dead) or not both (hurt), and whether the kernel logged bad checksums."""
+    that answer neither TCP nor UDP (dead) or not both (hurt), whether the kernel logged bad checksums, and whether the
+    host's own rules let pods pass."""
 
     on: bool | None
     waited: float | None
@@ -68,6 +70,7 @@ class Fact:
     dead: frozenset[str]
     hurt: frozenset[str]
     logged: bool
+    clean: bool
 
 
 def collect(node: Host, view: View) -> Fact | None:
@@ -77,13 +80,15 @@ def collect(node: Host, view: View) -> Fact | None:
     offload = node.link_offload.get(tunnel, {}).get("tx-checksum-ip-generic") if node.has("link_offload") else None
     answered = [one.get("ms") for one in node.probe("tcp/service") + node.probe("tcp/pod") if one.flag("ok") is True]
     times = [ms / 1000 for ms in answered if isinstance(ms, (int, float)) and not isinstance(ms, bool)]
+    dead = _targets(node, "tcp/pod", False) & _targets(node, "udp/dns", False)
     return Fact(
         on=offload,
         waited=max(times, default=None),
         echo=_targets(node, "icmp/", True),
-        dead=_targets(node, "tcp/pod", False) & _targets(node, "udp/dns", False),
+        dead=dead,
         hurt=_targets(node, "tcp/pod", False) | _targets(node, "udp/dns", False),
         logged=node.has("journal") and "bad checksum" in node.journal.get("kernel", ""),
+        clean=not dead or lets_pass(node, view),
     )
 
 
@@ -101,7 +106,12 @@ def check_nodes(facts: dict[str, Fact], view: View) -> Iterator[Found]:
         seconds = ", ".join(f"{waited:.0f} s" for waited in sorted({w for w in slow.values() if w}))
         yield Found(f"connections take {seconds}: SYNs sent again", slow, tuple(slow))
         return
-    pairs = {name: sorted(fact.echo & (fact.hurt if logged else fact.dead)) for name, fact in suspect.items()}
+    closed = {name for name, fact in facts.items() if not fact.clean}
+    pairs = {
+        name: sorted((fact.echo & (fact.hurt if logged else fact.dead)) - closed)
+        for name, fact in suspect.items()
+        if fact.clean
+    }
     pairs = {name: others for name, others in pairs.items() if others}
     if pairs:
         both_ways = any(name in pairs.get(to, ()) for name, targets in pairs.items() for to in targets)

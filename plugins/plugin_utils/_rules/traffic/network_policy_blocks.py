@@ -46,6 +46,7 @@ RULE = Rule(
     severity="error",
     needs=("cluster.network_policies", "cluster.daemonsets", "cluster.pods"),
     remedy="Add an egress rule for UDP and TCP port 53 to the namespace with kubectl apply; delete no policy.",
+    explains=("checksum-offload",),
     rank=50,
 )
 

@@ -38,10 +38,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ..._evidence._forwarding import between_pods, forwarding
+from ..._evidence._forwarding import lets_pass
 from ..._evidence._host import Host
 from ..._evidence._overlay import is_flannel_link
-from ..._finding import Found, Missing
+from ..._finding import Found
 from ..._registry import Rule
 from ..._view import View
 
@@ -77,17 +77,7 @@ def collect(node: Host, view: View) -> Fact | None:
     direct = {dst for dst, one in present.items() if one.get("gateway") and not is_flannel_link(str(one.get("dev")))}
     bare &= {view.place(leases[dst].node) for dst in direct & leases.keys()}
     routed = not leases.keys() - present.keys() - set(map(str, own.pod_networks))
-    return Fact(frozenset(bare), routed and _lets_pass(node, view))
-
-
-def _lets_pass(node: Host, view: View) -> bool:
-    """Whether the host itself would forward: switch and rules."""
-    if node.has("sysctl") and node.sysctl.get("net.ipv4.ip_forward") == "0":
-        return False
-    try:
-        return not any(between_pods(one) for one in forwarding(node, view).drops)
-    except Missing:
-        return True
+    return Fact(frozenset(bare), routed and lets_pass(node, view))
 
 
 def check_nodes(facts: dict[str, Fact], view: View) -> Iterator[Found]:

@@ -16,7 +16,7 @@ def test_the_only_one_crashes():
     waits(pod, "CrashLoopBackOff")
     log(bundle, pod, "Must specify --cluster-cidr if --allocate-node-cidrs is set", "kube-controller-manager")
     (found,) = findings("controller-manager-down", bundle)
-    assert (found.severity, found.where) == ("error", ["node1"])
+    assert (found.severity, found.where) == ("error", ["cluster", "node1"])
     assert "--cluster-cidr" in found.evidence["end of log"]["node1"]
 
 

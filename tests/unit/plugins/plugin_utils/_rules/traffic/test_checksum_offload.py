@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import pytest
-from edits import NODES, probe
+from edits import NODES, probe, rules
 from rules import findings, healthy, undetermined
 
 
@@ -55,3 +55,15 @@ def test_other_pictures():
     assert findings("checksum-offload", bundle) == []  # nothing passes
     del bundle["nodes"]["node1"]["probes"]
     assert undetermined("checksum-offload", bundle)[0].where == ["node1"]
+
+
+def test_a_rule_that_lets_ping_pass_is_not_the_card():
+    bundle = healthy()
+    for what in ("tcp/pod", "udp/dns"):
+        probe(bundle, what, sender="node2")
+        probe(bundle, what, to="node2")
+    assert findings("checksum-offload", bundle) != []
+    first = ":KUBE-SERVICES - [0:0]\n"
+    rules(bundle, "node2", first, f"{first}-A FORWARD ! -p icmp -j DROP\n")
+    assert findings("checksum-offload", bundle) == []
+    assert findings("forward-rule-drop", bundle)[0].where == ["node2"]
