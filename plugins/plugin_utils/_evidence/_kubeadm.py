@@ -72,7 +72,7 @@ class KubeadmFile:
     @cached_property
     def pieces(self) -> list[str]:
         """What lies between the lines ``---``."""
-        return [piece for piece in re.split(r"(?m)^---(?:\s.*)?$", self.text) if piece.strip()]
+        return [piece for piece in re.split(r"(?m)^---(?:[ \t].*)?$", self.text) if piece.strip()]
 
     @cached_property
     def joined(self) -> list[list[str]]:
