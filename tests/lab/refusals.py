@@ -27,7 +27,13 @@ OTHER_KEY = ROOT / "tests/unit/plugins/plugin_utils/fixtures/signing-key.asc"
 # Another kubelet configuration than the lab's, under which swap is not allowed.
 NO_SWAP = {"cluster_kubelet_config": {"failCgroupV1": False}}
 FOREIGN_CNI = '{"cniVersion": "1.0.0", "name": "x", "type": "bridge"}'
-OTHER_CLUSTER = '{"apiVersion": "v1", "kind": "Config", "clusters": [{"name": "other", "cluster": {"server": "https://192.0.2.99:6443"}}]}'
+OTHER_CLUSTER = """apiVersion: v1
+kind: Config
+clusters:
+- name: other
+  cluster:
+    server: https://192.0.2.99:6443
+"""
 # Hands on what the lab's mirror has, and a package with one byte more.
 TAMPERING = """
 import http.server, urllib.request
@@ -130,7 +136,7 @@ def cases(mirror: str, n2: str) -> list[Case]:
         Case(
             "other-cluster",
             "(?i)another cluster",
-            fault={"n2": f"mkdir -p /etc/kubernetes && echo '{OTHER_CLUSTER}' > /etc/kubernetes/kubelet.conf"},
+            fault={"n2": f"mkdir -p /etc/kubernetes && printf %s '{OTHER_CLUSTER}' > /etc/kubernetes/kubelet.conf"},
             undo={"n2": "rm -f /etc/kubernetes/kubelet.conf"},
         ),
         Case("dead-mirror", "could not be fetched", {"kubernetes_packages_repository_url": wrong}),
