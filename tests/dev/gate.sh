@@ -86,7 +86,8 @@ everything() {
     step 'molecule' 3600 ./dev molecule
     existing 'faults, all' 5400 tests/lab/faults/run.py ./dev faults
     existing 'fuzz forwarding, long' 3000 tests/fuzz/forwarding.py ./dev fuzz forwarding
-    existing 'fuzz evidence, long' 1500 tests/fuzz/evidence.py ./dev fuzz evidence
+    existing 'fuzz evidence, long' 7200 tests/fuzz/evidence.py ./dev fuzz evidence
+    existing 'report.html in a browser' 900 tests/report/run.py in_environment python tests/report/run.py
     PODNET_LAB=kills existing 'site killed at ten places' 5400 tests/lab/kills.py in_environment python tests/lab/kills.py
 }
 

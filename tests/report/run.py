@@ -35,31 +35,31 @@ def refuse(why: str) -> None:
     raise SystemExit(3)
 
 
-def chromium() -> str:
-    """The path of a Chromium; Debian's is installed where there is none."""
-    for name in ("chromium", "chromium-browser", "google-chrome"):
-        if shutil.which(name):
-            return str(shutil.which(name))
-    if os.geteuid() != 0 or not shutil.which("apt-get"):
-        refuse("There is no Chromium: install Debian's package chromium.")
-    environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-    subprocess.run(["apt-get", "update", "-qq"], check=True, env=environment, timeout=300)
-    command = ["apt-get", "install", "-qq", "--no-install-recommends", "-y", "chromium"]
-    subprocess.run(command, check=True, env=environment, timeout=600, stdout=subprocess.DEVNULL)
-    return str(shutil.which("chromium"))
+def tool(names: tuple[str, ...], package: str) -> str:
+    """The path of the first of NAMES that is there; Debian's PACKAGE is installed where none is."""
+    for attempt in (1, 2):
+        for name in names:
+            if shutil.which(name):
+                return str(shutil.which(name))
+        if attempt == 1 and os.geteuid() == 0 and shutil.which("apt-get"):
+            environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+            subprocess.run(["apt-get", "update", "-qq"], check=True, env=environment, timeout=300)
+            command = ["apt-get", "install", "-qq", "--no-install-recommends", "-y", package]
+            subprocess.run(command, check=True, env=environment, timeout=900, stdout=subprocess.DEVNULL)
+    refuse(f"There is no {names[0]}: install Debian's package {package}.")
+    return ""
 
 
 def packages() -> Path:
     """A folder with browser.mjs and its packages, kept in the cache."""
-    if not shutil.which("npm"):
-        refuse("There is no npm: install Node.js 18 or newer.")
+    npm = tool(("npm",), "npm")
     cache = Path(os.environ.get("PODNET_CACHE") or Path.home() / ".cache/podnet.kubeadm") / "report"
     cache.mkdir(parents=True, exist_ok=True)
     wanted = (ROOT / "tests/report/package.json").read_text()
     done = cache / "package.json"
     if not done.exists() or done.read_text() != wanted or not (cache / "node_modules/axe-core").exists():
         done.write_text(wanted)
-        command = ["npm", "install", "--silent", "--no-fund", "--no-audit", "--ignore-scripts"]
+        command = [npm, "install", "--silent", "--no-fund", "--no-audit", "--ignore-scripts"]
         subprocess.run(command, cwd=cache, check=True, timeout=300)
     shutil.copy(ROOT / "tests/report/browser.mjs", cache)
     return cache
@@ -77,7 +77,8 @@ def main() -> int:
     for name, (seen, verdict) in cases.items():
         (folder / f"{name}.html").write_text(html(model(seen, verdict)))
     where = packages()
-    command = ["node", str(where / "browser.mjs"), chromium(), str(folder.resolve())]
+    browser = tool(("chromium", "chromium-browser", "google-chrome"), "chromium")
+    command = ["node", str(where / "browser.mjs"), browser, str(folder.resolve())]
     done = subprocess.run(command, cwd=where, capture_output=True, text=True, timeout=300)
     print(done.stdout + done.stderr, end="")
     passed = done.stdout.count("\nok ") + done.stdout.startswith("ok ")
