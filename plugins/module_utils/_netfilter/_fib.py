@@ -44,6 +44,12 @@ def kind(field: str, state: State, at: At) -> Any:
     return UNKNOWN if answer is None else "local" if answer else "unicast"
 
 
+def kind_by_interface(field: str, state: State, at: At) -> Any:
+    """The same where only the addresses of one interface count: an address of another one is unicast then."""
+    found = kind(field, state, at)
+    return UNKNOWN if found in ("local", "broadcast") else found
+
+
 def address_type(field: str, names: set[str], family: int, limited: bool) -> Callable[[State, At], Tri]:
     """The test of `--src-type` or `--dst-type`; limited: only addresses of one interface count."""
 

@@ -16,7 +16,7 @@ from ._nft_sets import comparison
 from ._nft_values import expression
 from ._packet import State
 from ._values import ABSENT, UNKNOWN, Choice, Tri, Unsupported
-from ._xt_targets import unreadable, untrack
+from ._xt_targets import set_zone, unreadable, untrack
 
 # Statements after which a later chain may see another packet or another connection.
 EFFECTS = frozenset(
@@ -151,7 +151,7 @@ def _mangle(body: Mapping[str, Any], scope: Scope) -> Act:
         assign = _assign("ctmark", values(body["value"], "mark", scope))
         return lambda state, at: assign(state, at) if state.tracking == "tracked" else [("next", None, state)]
     if what == "ct" and detail.get("key") == "zone":
-        return lambda state, at: [("next", None, state.copy(ctmark=UNKNOWN, touched=True))]
+        return set_zone
     if what == "meta" and detail.get("key") in ("pkttype", "broute"):
         return lambda state, at: [("next", None, state), ("drop", None, state)]
     if what == "payload":

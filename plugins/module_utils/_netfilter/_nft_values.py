@@ -158,6 +158,8 @@ def _fib_expression(body: dict[str, Any]) -> tuple[Getter, Kind]:
     flags = [flags] if isinstance(flags, str) else flags
     field = "src" if "saddr" in flags else "dst"
     if body.get("result") == "type":
+        if "iif" in flags or "oif" in flags:
+            return (lambda state, at: _fib.kind_by_interface(field, state, at)), "word"
         return (lambda state, at: _fib.kind(field, state, at)), "word"
     if body.get("result") in ("oif", "oifname") and "oif" not in flags:
         with_input = "iif" in flags

@@ -126,12 +126,16 @@ class _Walk:
         result: list[_World] = []
         for world in worlds:
             state = world.state
-            if state.tracking != "tracked" or state.ctstate not in (STATES["new"], STATES["related"]):
+            fresh = state.tracking == "tracked" and state.ctstate == STATES["new"]
+            # An ICMP error has its connection's mapping already, another related packet may be the first of its own.
+            perhaps = state.tracking in ("tracked", UNKNOWN) and state.ctstate in (
+                STATES["new"], STATES["related"], UNKNOWN,
+            )  # fmt: skip
+            if not fresh:
                 result.append(world)
+            if not perhaps:
                 continue
-            if state.ctstate == STATES["related"]:
-                result.append(world)  # an ICMP error has its connection's mapping already
-            here = [world.at(state.copy(**{done: False}))] if state.ctstate == STATES["related"] else [world]
+            here = [world] if fresh else [world.at(state.copy(**{done: False}))]
             result += [one for one in here if getattr(one.state, done)]
             here = [one for one in here if not getattr(one.state, done)]
             for chain in stop.nat:

@@ -10,7 +10,7 @@ from typing import Any, Callable
 
 from . import _nat
 from ._model import Act, Alternative, At
-from ._packet import State
+from ._packet import STATES, State
 from ._values import UNKNOWN, Unsupported
 
 Options = list[tuple[bool, str, list[str]]]
@@ -122,12 +122,18 @@ def untrack(state: State, at: At) -> list[Alternative]:
     return [("next", None, state)]
 
 
+def set_zone(state: State, at: At) -> list[Alternative]:
+    """Another conntrack zone is another table of connections: only a new connection is surely new there too."""
+    known = state.ctstate if state.ctstate == STATES["new"] else UNKNOWN
+    return [("next", None, state.copy(ctmark=UNKNOWN, ctstate=known, touched=True))]
+
+
 def _ct(options: Options, family: int) -> Act:
     given = _value_mask(options)
     if "--notrack" in given:
         return untrack
     if set(given) & {"--zone", "--zone-orig", "--zone-reply"}:
-        return lambda state, at: [("next", None, state.copy(ctmark=UNKNOWN, touched=True))]
+        return set_zone
     return _goes_on(options, family)  # helper, timeout, events
 
 

@@ -145,6 +145,9 @@ def test_iptables(rules: dict[str, str], packet: dict[str, Any], expected: str) 
     # A reset in an inet table may be meant for one IP version, which nft leaves out of its listing.
     (chain("c", [{"reject": {"type": "tcp reset"}}]), {}, "undetermined"),
     (chain("c", [{"reject": {"type": "icmpv6"}}]), {}, "accept"),
+    # Another conntrack zone knows other connections.
+    (chain("z", [{"mangle": {"key": {"ct": {"key": "zone"}}, "value": 3}}], hook="prerouting", prio=-300) +
+     chain("c", [is_(STATE, "established", "in"), ACCEPT], policy="drop"), {"state": "established"}, "undetermined"),
     # An unknown statement may do anything.
     (chain("c", [{"futurestatement": {}}]), {}, "undetermined"),
     ([{"table": {"family": "inet", "name": "t", "flags": "dormant"}}] + chain("c", policy="drop"), {}, "accept"),
@@ -172,6 +175,13 @@ def test_a_bridge_table_sees_what_comes_by_a_bridge_only() -> None:
     ]
     assert judge(nft=closed, ip_address=links).verdict == "drop"
     assert judge(nft=closed, ip_address=links, packet={"in": "eth0"}).verdict == "accept"
+
+
+def test_fib_by_interface_does_not_count_the_addresses_of_others() -> None:
+    links = [{"ifname": "eth0", "addr_info": [{"local": PACKET["destination"]}]}]
+    for flags, expected in ((["daddr"], "drop"), (["daddr", "iif"], "undetermined")):
+        rule = [is_({"fib": {"result": "type", "flags": flags}}, "local"), DROP]
+        assert judge(nft=chain("c", rule, hook="prerouting"), ip_address=links).verdict == expected
 
 
 def test_a_packet_that_cannot_be_read_is_refused_with_the_reason() -> None:
