@@ -10,7 +10,7 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
-from .._finding import Missing
+from .._finding import Malformed, Missing
 from ._cni import CniFile, cni_files
 from ._item import Item, as_list
 from ._net import Interface, Link, Route, links, routes4, routes6
@@ -138,13 +138,19 @@ class Host(Part):
         """The link of that name, None where the host has none; raises `Missing` where links were not looked at."""
         return self.link_by_name.get(name)
 
+    def raw_objects(self, key: str) -> list[dict[str, Any]]:
+        """The objects of a list as they are, for lists of thousands; raises `Missing` or `Malformed`."""
+        if not self.has(key):
+            raise Missing(f"{self.path}.{key}")
+        if not isinstance(self.raw[key], list):
+            raise Malformed(f"{self.path}.{key}", f"a list is expected, a {type(self.raw[key]).__name__} stands there")
+        return [one for one in self.raw[key] if isinstance(one, dict)]
+
     def main_by_text(self, version: int = 4) -> dict[str, dict[str, Any]]:
         """Unicast routes of the main table by destination as ``ip -j`` writes it, unparsed: a large cluster has
         thousands on every host, which are compared as texts."""
         key = "ip_route" if version == 4 else "ip6_route"
-        if not self.has(key):
-            raise Missing(f"{self.path}.{key}")
-        found: dict[str, dict[str, Any]] = self.derived(f"main_by_text{version}", lambda: _main_by_text(self.raw[key]))
+        found: dict[str, dict[str, Any]] = self.derived(f"main.{key}", lambda: _main_by_text(self.raw_objects(key)))
         return found
 
     def main_routes(self, version: int = 4) -> list[Route]:
@@ -194,12 +200,11 @@ def host_names(raw: Any) -> list[str]:
     return [name for name in raw if isinstance(name, str)] if isinstance(raw, dict) else as_list(raw)
 
 
-def _main_by_text(raw: Any) -> dict[str, dict[str, Any]]:
+def _main_by_text(routes: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
     return {
         one["dst"]: one
-        for one in as_list(raw)
-        if isinstance(one, dict)
-        and isinstance(one.get("dst"), str)
-        and one.get("table", "main") == "main"
+        for one in routes
+        if one.get("table", "main") == "main"
         and one.get("type", "unicast") == "unicast"
+        and isinstance(one.get("dst"), str)
     }

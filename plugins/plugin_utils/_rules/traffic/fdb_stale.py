@@ -64,11 +64,12 @@ def check_node(node: Host, view: View) -> Iterator[Found]:
 def _compare(node: Host, view: View, version: int, tunnel: str) -> Iterator[Found]:
     """Entries of one tunnel against the leases, as sets of texts: a large cluster has thousands."""
     entries = {
-        str(one.raw.get("mac")): str(one.raw["dst"])
-        for one in node.bridge_fdb
-        if one.raw.get("ifname") == tunnel and "dst" in one.raw
+        str(one.get("mac")): str(one["dst"])
+        for one in node.raw_objects("bridge_fdb")
+        if one.get("ifname") == tunnel and "dst" in one
     }
-    macs = {one.raw.get("dst"): one.raw.get("lladdr") for one in node.ip_neigh if one.raw.get("dev") == tunnel}
+    neighbours = [one for one in node.raw_objects("ip_neigh") if one.get("dev") == tunnel]
+    macs = {str(one.get("dst")): one.get("lladdr") for one in neighbours}
     leases = view.lease_by_text[version]
     suspects = [
         lease
@@ -91,7 +92,7 @@ def _compare(node: Host, view: View, version: int, tunnel: str) -> Iterator[Foun
         yield Found(f"{tunnel} has wrong or no entries for {len(wrong)} other nodes", few)
         return
     everybody = {lease.mac for lease in leases.values()}
-    left = sorted(str(mac) for mac in entries.keys() - everybody if mac != "00:00:00:00:00:00")
+    left = sorted(mac for mac in entries.keys() - everybody if mac != "00:00:00:00:00:00")
     if left:
         summary = f"{tunnel} has entries of nodes that are gone"
         yield Found(summary, {mac: entries[mac] for mac in left[:20]}, severity="info")
