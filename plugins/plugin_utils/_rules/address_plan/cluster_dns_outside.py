@@ -29,7 +29,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..._evidence._net import Address, Network
+from ..._evidence._host import Host
+from ..._evidence._net import Address, Network, address
 from ..._finding import Found
 from ..._registry import Rule
 from ..._view import View
@@ -54,13 +55,26 @@ def check_intent(view: View) -> Iterator[Found]:
 
 
 def check_cluster(view: View) -> Iterator[Found]:
+    yield from _outside(view, list(view.running_plan.dns))
+
+
+def check_node(node: Host, view: View) -> Iterator[Found]:
+    if view.stage != "cluster" or not node.has("kubelet_config"):
+        return
+    told = [one for one in map(address, node.kubelet_config.texts("clusterDNS")) if one is not None]
+    cluster = view.cluster.kubelet_config.texts("clusterDNS") if view.cluster.has("kubelet_config") else []
+    yield from _outside(view, [one for one in told if str(one) not in cluster])
+
+
+def _outside(view: View, told: list[Address]) -> Iterator[Found]:
     service = view.cluster.service_networks()
-    for one in view.running_plan.dns:
-        if service and not one.is_link_local and not any(one in network for network in service):
-            compared = {"kubelet clusterDNS": str(one), "service range": [str(network) for network in service]}
-            if view.cluster.has("services") and str(one) in _service_addresses(view):
-                continue
-            yield Found(f"the kubelets' clusterDNS {one} is not in the service range", compared, severity="warning")
+    for one in told:
+        if not service or one.is_link_local or one.is_loopback or any(one in network for network in service):
+            continue
+        if view.cluster.has("services") and str(one) in _service_addresses(view):
+            continue
+        compared = {"kubelet clusterDNS": str(one), "service range": [str(network) for network in service]}
+        yield Found(f"the kubelet's clusterDNS {one} is not in the service range", compared, severity="warning")
 
 
 def _reserved(one: Address, network: Network) -> str:

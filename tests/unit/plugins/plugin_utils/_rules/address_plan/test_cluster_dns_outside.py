@@ -27,5 +27,12 @@ def test_kubelets_that_ask_an_address_outside():
     assert kubelets_ask("10.32.0.10") == ["warning"]
 
 
+def test_one_kubelet_that_asks_another_address_than_the_rest():
+    bundle = healthy()
+    node = bundle["nodes"]["node2"]
+    node["kubelet_config"] = node["kubelet_config"].replace("10.96.0.10", "10.32.0.10")
+    assert [(one.severity, one.where) for one in findings("cluster-dns-outside", bundle)] == [("warning", ["node2"])]
+
+
 def test_a_node_local_cache_is_right():
     assert kubelets_ask("169.254.20.10") == kubelets_ask("10.96.0.10") == []
