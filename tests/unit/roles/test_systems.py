@@ -4,9 +4,8 @@
 
 """What containerd and kubernetes_packages would write on each supported system.
 
-The roles run for real, in check mode against this machine, with the facts of the system. Those of Debian are as
-ansible-core 2.21 gathers them on nodes of the lab; those of Ubuntu as ansible-core's own tests have them recorded
-(test/units/module_utils/facts/system/distribution/fixtures).
+The roles run for real, in check mode against this machine, with the facts of the system that they choose by. The facts
+are written by hand: no Ubuntu node was there to record them from.
 """
 
 from __future__ import annotations
@@ -46,7 +45,9 @@ PLAY = """
   tasks:
     - ansible.builtin.copy:
         content: >-
-          {{ {'files': __containerd_written.diff, 'packages': __containerd_packages + kubernetes_packages_list} | to_json }}
+          {{
+            {'files': __containerd_written.diff, 'packages': __containerd_packages + kubernetes_packages_list} | to_json
+          }}
         dest: "{{ answer }}"
         mode: "0600"
       check_mode: false

@@ -33,5 +33,5 @@ def test_site_lists_the_tags_of_its_roles_and_always() -> None:
         [*command, "-i", "n1,"], cwd=ROOT, env=environment, capture_output=True, text=True, timeout=120, check=True
     )
     tags = {tag for line in re.findall(r"TASK TAGS: \[(.*)\]", listed.stdout) for tag in line.split(", ")}
-    roles = {"host", "containerd", "kubernetes_packages", "control_plane", "worker", "flannel", "verify"}
+    roles = {"host", "containerd", "kubernetes_packages", "control_plane", "worker", "flannel", "firewall", "verify"}
     assert tags - {""} == roles | {"always"}
