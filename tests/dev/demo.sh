@@ -35,6 +35,9 @@ TEXT
     in_environment ansible-playbook -i "$state/inventory" tests/dev/show.yml -e "show_folder=$state" >"$cache/log/show.log" 2>&1 ||
         { tail -n 20 "$cache/log/show.log" >&2; refuse 1 "The cluster could not be read."; }
     cat "$state/show.txt"
+    echo "The proof: pods on different nodes asked each other, a service and DNS, and every answer was checked for what it said."
+    sed -n '/verify : Judge the answers/,/^TASK/s/^ *"\(.*\)",\{0,1\}$/  \1/p' "$cache/log/demo.log" | sed 's/\\\\/\\/g'
+    echo
     say "It stays up; its kubeconfig: $state/kubeconfig   [$((SECONDS - began)) s]"
     say "Look around: ./dev lab ssh n1 kubectl get pods -A      Remove it: ./dev demo --down"
 }
