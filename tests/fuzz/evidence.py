@@ -253,7 +253,7 @@ def main() -> int:
         interleaved(fuzzing, *(one_at_a_time(name, bundle) for name, bundle in bundles.items())),
     )
     for name, test in tests:
-        if options.limit and fuzz >= 200 and time.monotonic() - began > options.limit:
+        if options.limit and fuzz >= min(200, options.count) and time.monotonic() - began > options.limit:
             break
         fuzz += name.startswith("seed ")
         used = time.process_time()
