@@ -125,9 +125,9 @@ class Node:
             "-n",
             "-p",
             "-r",
-            "-w/",
             "env",
             "-i",
+            "-C/",
         ]
         self.enter += ["PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/root"]
         self.seconds = 0.0
