@@ -53,7 +53,7 @@ import os
 import pathlib
 import tempfile
 from typing import Any
-from urllib.error import URLError
+from urllib.error import HTTPError, URLError
 
 from ansible import constants
 from ansible.errors import AnsibleLookupError
@@ -93,7 +93,7 @@ def fetched(url: str, timeout: int) -> bytes:
     try:
         data: bytes = open_url(url, timeout=timeout).read(LONGEST)
     except (URLError, OSError, ValueError) as error:
-        reason = error.reason if type(error) is URLError else error
+        reason = error.reason if isinstance(error, URLError) and not isinstance(error, HTTPError) else error
         raise AnsibleLookupError(
             f"The signing key could not be fetched from {url} on the controller: {reason}. "
             "Nothing was changed. Check the address and whether the mirror runs, or give the key itself in the role's "

@@ -57,13 +57,13 @@ class Grammar:
 
     def chain(self, table: str, chain: str, hook: str, below: list[str]) -> list[str]:
         most = {"filter": 5, "mangle": 3, "raw": 2, "nat": 2}[table]
-        return [f"-A {chain} {self.rule(table, hook, below)}" for _ in range(self.random.randint(0, most))]
+        return [f"-A {chain} {self.rule(table, hook, below)}" for _count in range(self.random.randint(0, most))]
 
     def rule(self, table: str, hook: str, below: list[str]) -> str:
         random = self.random
         parts: list[str] = []
         protocol = self.protocol(parts)
-        for _ in range(random.choice((0, 0, 1, 1, 1, 2, 2))):
+        for _count in range(random.choice((0, 0, 1, 1, 1, 2, 2))):
             match = random.choice(self.matches(table, hook, protocol))
             if _option(match) not in {_option(part) for part in parts}:
                 parts.append(match)

@@ -52,7 +52,7 @@ class Frame:
 
 
 def run(*command: str, text: str | None = None, check: bool = True) -> str:
-    done = subprocess.run(command, input=text, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(command, input=text, capture_output=True, text=True, timeout=60, check=False)
     if check and done.returncode:
         raise RuntimeError(f"{' '.join(command)}: {done.stderr.strip()}")
     return done.stdout if not done.returncode else done.stderr
@@ -65,12 +65,13 @@ class Net:
         self,
         bridge: str = "br0",
         uplink: str = "wan0",
-        addresses: Mapping[str, Mapping[int, Sequence[str]]] = ADDRESSES,
-        own: Mapping[str, Sequence[str]] = OWN,
+        addresses: Mapping[str, Mapping[int, Sequence[str]]] | None = None,
+        own: Mapping[str, Sequence[str]] | None = None,
         routes: Sequence[str] = ROUTES,
     ) -> None:
         """The router's interfaces, their addresses, the endpoints' addresses, and what else is routed by the uplink."""
-        self.bridge, self.uplink, self.addresses, self.own, self.routes = bridge, uplink, addresses, own, routes
+        self.bridge, self.uplink, self.routes = bridge, uplink, routes
+        self.addresses, self.own = addresses or ADDRESSES, own or OWN
         self.links = {"a": "p1", "b": "p2", "s": uplink}
         self.prefix = f"fz{os.getpid()}"
         self.sockets: dict[str, socket.socket] = {}

@@ -61,7 +61,7 @@ class Grammar:
             chains.append((f"b{number}", *self.base(family), own))
         bodies = []
         for chain, hook, head, below in chains:
-            rules = [self.rule(hook, head, below) for _ in range(random.randint(0, 5))]
+            rules = [self.rule(hook, head, below) for _count in range(random.randint(0, 5))]
             bodies.append(
                 [f" chain {chain} {{", *([f"  {head}"] if head else []), *(f"  {rule}" for rule in rules), " }"]
             )
@@ -102,7 +102,7 @@ class Grammar:
     def rule(self, hook: str, head: str, below: list[str]) -> str:
         random = self.random
         self.version = {"ip": 4, "ip6": 6}.get(self.family, random.choice((4, 4, 6)))
-        parts = [self.match(hook) for _ in range(random.choice((0, 1, 1, 1, 2, 2)))]
+        parts = [self.match(hook) for _count in range(random.choice((0, 1, 1, 1, 2, 2)))]
         if random.random() < 0.15:
             parts.append("counter")
         parts.append(self.verdict(hook, head, below, parts))
@@ -184,7 +184,10 @@ class Grammar:
             return []
         ip, nets = self.inner, NETS[6 if self.inner == "ip6" else 4]
         ends = ["accept", "drop", "return", "continue", *(f"{random.choice(('jump', 'goto'))} {one}" for one in below)]
-        pick = lambda: random.choice(ends)  # noqa: E731
+
+        def pick() -> str:
+            return random.choice(ends)
+
         return [
             f"{ip} {random.choice(('saddr', 'daddr'))} vmap {{ {nets[0]} : {pick()}, {nets[3]} : {pick()} }}",
             f"{ip} daddr . tcp dport vmap @pairs",

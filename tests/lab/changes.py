@@ -54,7 +54,7 @@ CHANGES = (
 
 def play(*arguments: str) -> str:
     command = ["ansible-playbook", "-i", str(STATE / "inventory"), "playbooks/site.yml", *arguments]
-    ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=900)
+    ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=900, check=False)
     if ran.returncode:
         raise RuntimeError(ran.stdout[-3000:] + ran.stderr[-1000:])
     return ran.stdout

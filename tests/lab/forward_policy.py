@@ -133,7 +133,8 @@ class Node:
         self.seconds = 0.0
 
     def shell(self, script: str, check: bool = True) -> str:
-        done = subprocess.run([*self.enter, "bash", "-c", script], capture_output=True, text=True, timeout=180)
+        command = [*self.enter, "bash", "-c", script]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=180, check=False)
         if check and done.returncode:
             raise RuntimeError(f"{script!r}: {done.stderr.strip() or done.stdout.strip()}")
         return done.stdout
@@ -166,7 +167,7 @@ class Node:
         started = time.monotonic()
         done = subprocess.run(
             [*self.enter, "PYTHONPATH=/root/direct", "python3", "-"],
-            input=script, capture_output=True, text=True, timeout=300,
+            input=script, capture_output=True, text=True, timeout=300, check=False,
         )  # fmt: skip
         self.seconds = time.monotonic() - started
         if not done.stdout.strip().startswith("{"):

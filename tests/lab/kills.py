@@ -44,6 +44,7 @@ def run(command: list[str], limit: int = 900) -> tuple[bool, str]:
             command,
             cwd=ROOT,
             env=environment,
+            check=False,
             text=True,
             timeout=limit,
             stdout=subprocess.PIPE,

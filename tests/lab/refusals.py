@@ -87,8 +87,11 @@ def cases(mirror: str, n2: str) -> list[Case]:
         Case("no-range", "cidr-unparsable", {"cluster_pod_cidr": "10.42.0.0"}),
         Case("ranges-overlap", "overlap-pod-service", {"cluster_pod_cidr": "10.100.0.0/16"}),
         Case("no-control-plane", "control plane", inventory="kube_node"),
-        Case("node-network", "overlap-host-network", {"cluster_pod_cidr": f"{base}.0/24", "cluster_node_mask": 26,
-                                                       "cluster_max_pods": 50}),
+        Case(
+            "node-network",
+            "overlap-host-network",
+            {"cluster_pod_cidr": f"{base}.0/24", "cluster_node_mask": 26, "cluster_max_pods": 50},
+        ),
         Case(
             "docker0",
             "overlap-container-bridge",

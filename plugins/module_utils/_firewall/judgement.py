@@ -44,7 +44,7 @@ def judge(node: Mapping[str, Any], accepts: Accepts, rules: Ruleset | None = Non
         if "forward" in hooks:
             found.append(Judged(name, packet, "forward", walk(rules, packet, hooks)))
     for port in accepts.ports:
-        for number in {port.first, port.last}:
+        for number in sorted({port.first, port.last}):
             arriving = _port_packet(rules, port, number)
             if arriving:
                 name = f"{port.protocol} {number} from {arriving['source']}"

@@ -47,8 +47,8 @@ def _input_name(state: State, at: At) -> Any:
 _META: dict[str, tuple[Getter, Kind]] = {
     "iif": (_input_name, "name"),
     "iifname": (_input_name, "name"),
-    "oif": (lambda state, at: out_name(state, at), "name"),
-    "oifname": (lambda state, at: out_name(state, at), "name"),
+    "oif": (out_name, "name"),
+    "oifname": (out_name, "name"),
     "mark": (lambda state, at: state.mark, "mark"),
     "l4proto": (lambda state, at: state.proto, "protocol"),
     "nfproto": (lambda state, at: 2 if state.family == 4 else 10, "nfproto"),

@@ -167,5 +167,6 @@ def _ways(node: Host, view: View) -> Iterator[tuple[str, str, str]]:
     if node.has("inventory_address") and node.inventory_address in links:
         for _link, one in node.addresses(4):
             if str(one.ip) == node.inventory_address and one.network.num_addresses > 3:
-                neighbour = next(host for host in one.network.hosts() if host != one.ip)
+                first, second = one.network[1], one.network[2]
+                neighbour = second if first == one.ip else first
                 yield str(neighbour), str(one.ip), links[str(one.ip)]

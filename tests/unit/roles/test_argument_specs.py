@@ -50,7 +50,7 @@ def test_defaults_have_the_specified_type(role: pathlib.Path) -> None:
         default = option.get("default")
         if default is None or option["type"] == "raw" or (isinstance(default, str) and "{{" in default):
             continue
-        assert type(default) is PYTHON_TYPES[option["type"]], f"{name}: {default!r} is no {option['type']}"
+        assert default.__class__ is PYTHON_TYPES[option["type"]], f"{name}: {default!r} is no {option['type']}"
 
 
 def check_described(where: str, specified: dict[str, dict[str, Any]]) -> None:

@@ -89,7 +89,7 @@ def check_nodes(facts: dict[str, Fact], view: View) -> Iterator[Found]:
     refused = {name: sorted(fact.refused) for name, fact in facts.items() if fact.refused}
     if not masters:
         if refused:
-            yield _found(next(iter(refused.values()))[0], {"refused by": refused}, tuple(refused))
+            yield _found(list(refused.values())[0][0], {"refused by": refused}, tuple(refused))
             return
         raise Missing("nodes.*.certificates")
     own = set().union(*(fact.addresses for fact in masters.values()))

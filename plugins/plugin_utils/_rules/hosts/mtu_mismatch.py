@@ -176,7 +176,7 @@ def _path_too_small(node: Host, view: View, tunnels: list[Link]) -> Iterator[Fou
     if not lost and tunnels:
         lost = dict(_lost_in_the_tunnel(node, tunnels))
     if lost:
-        first = next(iter(lost.values()))
+        first = list(lost.values())[0]
         summary = f"packets of {first['is lost']} bytes are lost between nodes, small ones pass"
         yield Found(summary, {"to": lost, "needed": need})
 

@@ -134,7 +134,7 @@ def _kernel_for_iptables(node: Host) -> Iterator[Found]:
     absent = {name: [part for part in parts if part not in have] for name, parts in _backends(saved.selected).items()}
     if all(absent.values()):
         gone = sorted({part for parts in absent.values() for part in parts})
-        backend = "" if len(absent) > 1 else f" for the {next(iter(absent))} backend that the host's iptables uses"
+        backend = "" if len(absent) > 1 else f" for the {list(absent)[0]} backend that the host's iptables uses"
         compared = {"absent": absent, "iptables": saved.selected}
         yield Found(f"the kernel has no {', '.join(gone)}{backend}", compared)
         return

@@ -14,7 +14,7 @@ from ansible_collections.podnet.kubeadm.plugins.module_utils import _kubeadm
 from ansible_collections.podnet.kubeadm.plugins.module_utils._kubeadm import Traces
 from ansible_collections.podnet.kubeadm.plugins.modules import kubeadm
 
-RunModule = Callable[..., "dict[str, Any]"]
+RunModule = Callable[..., dict[str, Any]]
 CA = (pathlib.Path(__file__).parents[1] / "module_utils" / "fixtures" / "ca.crt").read_text()
 TOKEN = "abcdef.0123456789abcdef"
 JOIN = {

@@ -150,8 +150,8 @@ class Server:
         return 200, json.dumps(value).encode()
 
 
-def gathered(tmp_path, objects=OBJECTS, keys=GROUPS["all"]):
-    server = Server(objects)
+def gathered(tmp_path, objects=None, keys=GROUPS["all"]):
+    server = Server(OBJECTS if objects is None else objects)
     evidence, missing = gather(ControlPlane("cp1", root=str(tmp_path), api=Api(server)), TABLE, keys)
     return evidence, missing, server
 
