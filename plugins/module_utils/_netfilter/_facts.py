@@ -29,17 +29,12 @@ class Facts:
         for name, link in self.links.items():
             for info in link.get("addr_info") or []:
                 self._address(info, str(name))
-        self._node = node
+        self.routes = {4: _routes(node.get("ip_route"), 4), 6: _routes(node.get("ip6_route"), 6)}
         self.plain_rules = _plain_rules(node.get("ip_rule"))
         sysctl = node.get("sysctl")
         self.sysctl: Mapping[str, Any] = sysctl if isinstance(sysctl, Mapping) else {}
         found = re.match(r"(\d+)\.(\d+)", str(node.get("kernel") or ""))
         self.kernel = (int(found.group(1)), int(found.group(2))) if found else (6, 0)
-
-    @functools.cached_property
-    def routes(self) -> dict[int, list[Route] | None]:
-        """Routes by family, None where they were not looked at; read when they are first asked for."""
-        return {4: _routes(self._node.get("ip_route"), 4), 6: _routes(self._node.get("ip6_route"), 6)}
 
     def _address(self, info: Mapping[str, Any], link: str) -> None:
         try:
