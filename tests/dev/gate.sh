@@ -75,8 +75,8 @@ round_2() {
     step 'second run changes nothing' 900 unchanged play site.yml
 }
 round_3() {
-    heading "round 3: faults"
-    existing 'faults' 2400 tests/lab/faults/run.py ./dev faults --quick
+    heading "round 3: bad input"
+    step 'bad input gets a sentence' 1500 in_environment env PODNET_CACHE="$cache" python tests/lab/refusals.py
 }
 
 everything() {

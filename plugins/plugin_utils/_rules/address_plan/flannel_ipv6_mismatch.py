@@ -42,7 +42,7 @@ RULE = Rule(
     severity="error",
     needs=("cluster.flannel_config", "cluster.nodes"),
     remedy="Run podnet.kubeadm.repair: it sets EnableIPv4, EnableIPv6 and IPv6Network to what the nodes have.",
-    repair="flannel:main",
+    repair="flannel:rolled_out",
     explains=("flannel-link-missing", "flannel-rules-missing", "route-missing", "flannel-netconf-invalid"),
     rank=10,
 )

@@ -43,7 +43,7 @@ RULE = Rule(
     severity="error",
     needs=("cluster.flannel_config",),
     remedy="Write net-conf.json with the keys that flanneld knows and a Backend with its Type, and roll the DaemonSet.",
-    repair="flannel:main",
+    repair="flannel:rolled_out",
     explains=("flannel-link-missing", "flannel-rules-missing", "route-missing"),
     rank=12,
 )

@@ -45,7 +45,7 @@ RULE = Rule(
     severity="error",
     needs=("cluster.flannel_config", "cluster.nodes"),
     remedy="Run podnet.kubeadm.repair: it sets flannel's Network to the cluster's pod range and rolls the DaemonSet.",
-    repair="flannel:main",
+    repair="flannel:rolled_out",
     explains=("flannel-link-missing", "flannel-rules-missing", "route-missing", "flannel-restart-pending"),
     rank=10,
 )

@@ -44,6 +44,7 @@ RULE = Rule(
     needs=("cluster.kubeadm_config", "cluster.nodes"),
     remedy="Write the range that the nodes have into ConfigMap kube-system/kubeadm-config and the controller managers' "
     "static pods (--allocate-node-cidrs=true, --cluster-cidr), one control plane after the other.",
+    repair="control_plane:node_ranges",
     explains=("node-cidr-unassigned", "kube-proxy-cluster-cidr"),
     rank=10,
 )

@@ -44,6 +44,7 @@ RULE = Rule(
     needs=("cluster.nodes",),
     remedy="Set cluster_pod_cidr (kubeadm's networking.podSubnet) before kubeadm init; on a running cluster give the "
     "range to kubeadm-config, the controller managers (--allocate-node-cidrs=true, --cluster-cidr) and kube-proxy.",
+    repair="control_plane:node_ranges",
     explains=(
         "node-cidr-unassigned",
         "kube-proxy-cluster-cidr",

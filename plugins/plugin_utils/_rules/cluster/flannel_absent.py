@@ -46,7 +46,7 @@ RULE = Rule(
     severity="error",
     needs=("cluster.daemonsets",),
     remedy="Run podnet.kubeadm.site: it applies flannel with the cluster's pod range.",
-    repair="flannel:main",
+    repair="flannel:rolled_out",
     explains=("flannel-link-missing", "flannel-rules-missing", "route-missing", "cni-plugin-missing"),
     rank=20,
 )

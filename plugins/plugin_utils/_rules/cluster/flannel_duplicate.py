@@ -48,6 +48,7 @@ RULE = Rule(
     needs=("cluster.daemonsets", "cluster.nodes"),
     remedy="kubectl delete daemonset of the older flannel, with its ConfigMap and ServiceAccount; "
     "then run podnet.kubeadm.repair.",
+    repair="flannel:duplicates",
     explains=("flannel-manifest-old", "flannel-update-ondelete", "image-wrong-arch"),
     rank=20,
 )

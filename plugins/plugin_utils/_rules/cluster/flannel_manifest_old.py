@@ -51,7 +51,7 @@ RULE = Rule(
     severity="error",
     needs=("cluster.daemonsets",),
     remedy="Run podnet.kubeadm.site: it applies the manifest that belongs to flannel_version.",
-    repair="flannel:main",
+    repair="flannel:rolled_out",
     explains=("flannel-rbac", "flannel-link-missing", "flannel-rules-missing", "route-missing"),
     rank=25,
 )

@@ -44,7 +44,7 @@ RULE = Rule(
     severity="error",
     needs=("cluster.pods",),
     remedy="Run podnet.kubeadm.site: its manifest sets no memory limit for flannel.",
-    repair="flannel:main",
+    repair="flannel:rolled_out",
     explains=("flannel-link-missing", "flannel-rules-missing", "route-missing"),
     rank=20,
 )

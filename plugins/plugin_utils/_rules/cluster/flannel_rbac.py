@@ -45,7 +45,7 @@ RULE = Rule(
     severity="error",
     needs=("cluster.access", "cluster.daemonsets"),
     remedy="Run podnet.kubeadm.repair: it applies flannel's ClusterRole and binding for the namespace it runs in.",
-    repair="flannel:main",
+    repair="flannel:rolled_out",
     explains=("flannel-link-missing", "flannel-rules-missing", "route-missing"),
     rank=20,
 )

@@ -49,7 +49,7 @@ RULE = Rule(
     severity="warning",
     needs=("cluster.flannel_config", "cluster.nodes", "cluster.pods"),
     remedy="Run podnet.kubeadm.site, or kubectl rollout restart flannel's DaemonSet, while somebody watches.",
-    repair="flannel:main",
+    repair="flannel:rolled_out",
     rank=60,
 )
 

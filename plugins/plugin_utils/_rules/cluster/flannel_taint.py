@@ -46,7 +46,7 @@ RULE = Rule(
     severity="error",
     needs=("cluster.daemonsets", "cluster.nodes", "cluster.pods"),
     remedy="Run podnet.kubeadm.site: its manifest tolerates every taint, as a network's DaemonSet must.",
-    repair="flannel:main",
+    repair="flannel:rolled_out",
     explains=("flannel-link-missing", "flannel-rules-missing", "route-missing", "cni-plugin-missing"),
     rank=20,
 )

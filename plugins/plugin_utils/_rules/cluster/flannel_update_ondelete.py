@@ -44,7 +44,7 @@ RULE = Rule(
     severity="warning",
     needs=("cluster.daemonsets",),
     remedy="Run podnet.kubeadm.site: it sets RollingUpdate and rolls flannel's pods node by node.",
-    repair="flannel:main",
+    repair="flannel:rolled_out",
     explains=("flannel-restart-pending",),
     rank=40,
 )

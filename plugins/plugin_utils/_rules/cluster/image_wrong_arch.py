@@ -47,7 +47,6 @@ RULE = Rule(
     severity="error",
     needs=("cluster.pods",),
     remedy="Run podnet.kubeadm.site: it uses images that are built for every architecture.",
-    repair="flannel:main",
     explains=("flannel-link-missing", "flannel-rules-missing", "route-missing", "cni-plugin-missing"),
     rank=20,
 )

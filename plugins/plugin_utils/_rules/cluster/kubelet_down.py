@@ -44,6 +44,7 @@ RULE = Rule(
     severity="error",
     needs=("nodes.units", "nodes.kubernetes_files", "cluster.nodes"),
     remedy="Run journalctl -u kubelet -n 50 on the host; systemctl enable --now kubelet once its reason is mended.",
+    repair="kubernetes_packages:kubelet",
     explains=("flannel-link-missing", "flannel-rules-missing", "route-missing", "service-path-broken"),
     rank=70,
 )

@@ -45,7 +45,6 @@ RULE = Rule(
     severity="error",
     needs=("nodes.kubeadm_output",),
     remedy="Run podnet.kubeadm.site with the host in its limit: it makes a fresh token and joins again.",
-    repair="worker:main",
     rank=30,
 )
 

@@ -48,7 +48,6 @@ RULE = Rule(
     needs=("nodes.kubelet_version", "intent.kubernetes_version"),
     remedy="Upgrade the control plane first with podnet.kubeadm.upgrade, or install the kubelet of its version and "
     "hold it; the role kubernetes_packages does both.",
-    repair="kubernetes_packages:main",
     explains=("package-not-held",),
     rank=15,
 )

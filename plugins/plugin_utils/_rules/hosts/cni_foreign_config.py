@@ -52,6 +52,7 @@ RULE = Rule(
         "Drain the node, set host_foreign_cni: move and run podnet.kubeadm.site, then re-create pods with foreign"
         " addresses."
     ),
+    repair="host:cni_config",
     explains=("cni-plugin-missing", "stale-link", "ipam-leak", "service-path-broken", "reset-leftovers"),
     rank=20,
 )

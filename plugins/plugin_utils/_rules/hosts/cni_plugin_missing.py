@@ -52,7 +52,7 @@ RULE = Rule(
         "Install the package kubernetes-cni; for the plugin flannel itself run podnet.kubeadm.site or restart "
         "flannel's pod there."
     ),
-    repair="kubernetes_packages:main",
+    repair="kubernetes_packages:cni_plugins",
     explains=("flannel-manifest-old",),
     rank=25,
 )

@@ -49,7 +49,7 @@ RULE = Rule(
         "Run podnet.kubeadm.site, which applies flannel's current configuration; update kubernetes-cni where "
         "plugins are older."
     ),
-    repair="flannel:main",
+    repair="flannel:rolled_out",
     rank=20,
 )
 

@@ -49,6 +49,7 @@ RULE = Rule(
         "Remove the files in /var/lib/cni/networks whose container crictl pods -q does not list, or drain the "
         "node and reboot it."
     ),
+    repair="host:leases",
     rank=35,
 )
 

@@ -52,7 +52,7 @@ RULE = Rule(
     remedy=(
         "Set flannel_mtu to what the network between the nodes carries, run podnet.kubeadm.site, then re-create pods."
     ),
-    repair="flannel:main",
+    repair="flannel:rolled_out",
     rank=40,
 )
 

@@ -40,7 +40,6 @@ RULE = Rule(
     severity="warning",
     needs=("nodes.packages",),
     remedy="Run podnet.kubeadm.site with kubernetes_packages_hold: true, or apt-mark hold kubelet kubeadm kubectl.",
-    repair="kubernetes_packages:main",
     rank=80,
 )
 

@@ -47,7 +47,6 @@ RULE = Rule(
         "Remove the source that is named; podnet.kubeadm.site writes that of pkgs.k8s.io for "
         "cluster_kubernetes_version."
     ),
-    repair="kubernetes_packages:main",
     rank=35,
 )
 

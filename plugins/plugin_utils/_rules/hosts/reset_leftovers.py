@@ -49,6 +49,7 @@ RULE = Rule(
     severity="warning",
     needs=("nodes.ip_address", "nodes.iptables", "nodes.kubernetes_files"),
     remedy="Run podnet.kubeadm.reset on the host, or remove what is listed, and reboot it before it joins.",
+    repair="host:reset_leftovers",
     explains=("stale-link", "cni-plugin-missing", "ipam-leak", "port-taken", "route-stale"),
     rank=30,
 )

@@ -54,6 +54,7 @@ RULE = Rule(
     remedy=(
         "Drain the node, delete the named link when nothing is attached to it, restart flannel's pod there, uncordon."
     ),
+    repair="host:stale_links",
     explains=("route-stale", "route-missing", "fdb-stale", "ipam-leak", "flannel-rules-missing"),
     rank=25,
 )

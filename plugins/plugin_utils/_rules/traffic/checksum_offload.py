@@ -50,7 +50,7 @@ RULE = Rule(
     severity="error",
     needs=("nodes.probes", "cluster.flannel_config"),
     remedy="Run podnet.kubeadm.repair: it turns tx-checksum-ip-generic off on flannel.1 and keeps it off.",
-    repair="host:main",
+    repair="host:checksum_offload",
     rank=50,
 )
 

@@ -48,7 +48,7 @@ RULE = Rule(
     severity="error",
     needs=("nodes.nft",),
     remedy="Run podnet.kubeadm.repair: it lets the pod range pass in that table (for firewalld, by the zone trusted).",
-    repair="firewall:main",
+    repair="firewall:permitted",
     rank=35,
 )
 

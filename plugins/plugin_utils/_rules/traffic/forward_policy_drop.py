@@ -49,7 +49,7 @@ RULE = Rule(
     severity="error",
     needs=("nodes.iptables", "nodes.nft"),
     remedy="Run podnet.kubeadm.repair: it lets the pod range pass before the policy (firewall_mode: asserted).",
-    repair="firewall:main",
+    repair="firewall:permitted",
     rank=35,
 )
 

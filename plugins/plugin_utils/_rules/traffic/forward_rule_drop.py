@@ -48,7 +48,7 @@ RULE = Rule(
     severity="error",
     needs=("nodes.iptables", "nodes.nft"),
     remedy="Run podnet.kubeadm.repair: it adds an accept for the pod range right before that rule.",
-    repair="firewall:main",
+    repair="firewall:permitted",
     rank=35,
 )
 

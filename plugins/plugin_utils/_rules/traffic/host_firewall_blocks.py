@@ -48,7 +48,7 @@ RULE = Rule(
     severity="error",
     needs=("nodes.iptables", "nodes.nft"),
     remedy="Run podnet.kubeadm.repair: it opens 6443 and 10250 between nodes and from the pod range.",
-    repair="firewall:main",
+    repair="firewall:permitted",
     explains=("service-path-broken",),
     rank=45,
 )

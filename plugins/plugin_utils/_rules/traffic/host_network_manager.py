@@ -50,7 +50,7 @@ RULE = Rule(
     severity="error",
     needs=("nodes.ip_address", "nodes.units", "cluster.nodes"),
     remedy="Run podnet.kubeadm.repair: the role host excludes cni0, flannel's links and veth from the manager.",
-    repair="host:main",
+    repair="host:links",
     explains=("route-missing", "stale-link", "interface-wrong", "interface-none"),
     rank=28,
 )

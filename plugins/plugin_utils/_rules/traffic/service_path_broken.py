@@ -49,6 +49,7 @@ RULE = Rule(
     needs=("nodes.probes", "cluster.pods"),
     remedy="Look at kube-proxy on that node (kubectl -n kube-system logs -l k8s-app=kube-proxy), then at "
     "ip route get of the address.",
+    repair="control_plane:kube_proxy_restart",
     explains=("flannel-link-missing", "flannel-rules-missing", "route-missing"),
     rank=75,
 )

@@ -46,7 +46,7 @@ RULE = Rule(
     severity="error",
     needs=("nodes.ip_address", "cluster.nodes", "cluster.flannel_config"),
     remedy="Run podnet.kubeadm.repair: it writes the .link file that keeps the MAC, and restarts flannel on that node.",
-    repair="host:main",
+    repair="flannel:relink",
     explains=("fdb-stale",),
     rank=30,
 )

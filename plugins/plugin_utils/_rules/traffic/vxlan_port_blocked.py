@@ -51,7 +51,7 @@ RULE = Rule(
     needs=("nodes.probes", "nodes.iptables"),
     remedy="Open the backend's port between nodes: podnet.kubeadm.repair for the hosts' own rules (firewall_mode: "
     "asserted), the security group for the cloud's; or set another flannel_port.",
-    repair="firewall:main",
+    repair="firewall:permitted",
     rank=40,
 )
 
