@@ -55,6 +55,7 @@ class Found:
     where: str | tuple[str, ...] | None = None
     severity: str | None = None
     remedy: str | None = None
+    repair: str | None = None
 
 
 @dataclass

@@ -95,7 +95,7 @@ def _finding(rule: LoadedRule, where: str, found: Found) -> Finding:
         summary=found.summary,
         evidence=dict(found.evidence),
         remedy=found.remedy or rule.rule.remedy,
-        repair=rule.rule.repair,
+        repair=found.repair or rule.rule.repair,
     )
 
 

@@ -48,6 +48,8 @@ FLANNEL_OBJECTS = (
     "ClusterRoleBinding /flannel",
 )
 
+KUBE_PROXY_OBJECTS = ("ConfigMap kube-system/kube-proxy", "DaemonSet kube-system/kube-proxy")
+
 REPAIRS: dict[str, Repair] = {
     "host:main": Repair(
         "sets kernel modules, kernel values and swap, now and for the next boot",
@@ -75,24 +77,22 @@ REPAIRS: dict[str, Repair] = {
         interrupts="starting of new containers, for a second",
         files=("/etc/containerd/config.toml", "/etc/containerd/certs.d/*/hosts.toml"),
     ),
-    "kubernetes_packages:cni_plugins": Repair(
-        "installs the CNI plugins again", "hosts", undo=NOTHING_TO_UNDO
-    ),
+    "kubernetes_packages:cni_plugins": Repair("installs the CNI plugins again", "hosts", undo=NOTHING_TO_UNDO),
     "kubernetes_packages:kubelet": Repair(
         "enables and starts the kubelet", "hosts", undo="systemctl disable --now kubelet"
     ),
     "control_plane:node_ranges": Repair(
-        "lets the controller manager hand out ranges of the pod CIDR",
+        "lets the controller manager hand out ranges of the pod CIDR, and tells kubeadm and kube-proxy of it",
         "cluster",
         interrupts="the controller manager, for about half a minute",
         files=("/etc/kubernetes/manifests/kube-controller-manager.yaml",),
-        objects=("ConfigMap kube-system/kubeadm-config",),
+        objects=("ConfigMap kube-system/kubeadm-config", *KUBE_PROXY_OBJECTS),
     ),
     "control_plane:kube_proxy": Repair(
         "sets kube-proxy's clusterCIDR and rolls kube-proxy",
         "cluster",
         interrupts="changes of services on a node, for the seconds in which its kube-proxy is replaced",
-        objects=("ConfigMap kube-system/kube-proxy", "DaemonSet kube-system/kube-proxy"),
+        objects=KUBE_PROXY_OBJECTS,
     ),
     "flannel:duplicates": Repair(
         "removes the second flannel and keeps the one in namespace kube-flannel",

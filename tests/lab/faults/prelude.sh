@@ -37,3 +37,48 @@ c = json.loads(d['net-conf.json'])
 $1
 d['net-conf.json'] = json.dumps(c)" | kubectl replace -f -
 }
+
+# kubeadm_config FROM TO: changes kubeadm's ClusterConfiguration, FROM as a regular expression.
+kubeadm_config() {
+    edited kube-system configmap/kubeadm-config "
+import re
+d = o['data']
+d['ClusterConfiguration'] = re.sub(r'''$1''', r'''$2''', d['ClusterConfiguration'])" | kubectl replace -f -
+}
+
+# manager_flags FLAG...: gives the controller manager --NAME=VALUE, takes --NAME from it, and waits until it leads again.
+manager_flags() {
+    local file=/etc/kubernetes/manifests/kube-controller-manager.yaml flag former
+    former=$(manager_that_leads)
+    cp -a $file /root/manager.yaml
+    for flag; do
+        sed -i "/^ *- ${flag%%=*}=/d" /root/manager.yaml
+        case $flag in *=*) sed -i "s|^    - kube-controller-manager\$|&\n    - $flag|" /root/manager.yaml ;; esac
+    done
+    mv /root/manager.yaml $file
+    for _ in $(seq 150); do
+        [ "$(manager_that_leads)" = "$former" ] || return 0
+        sleep 0.5
+    done
+    echo "the controller manager does not lead with its new flags" >&2
+    return 1
+}
+
+manager_that_leads() { kubectl -n kube-system get lease kube-controller-manager -o 'jsonpath={.spec.holderIdentity}' || true; }
+
+# new_node: lets the node register again, as a machine that never was in the cluster.
+new_node() {
+    local crictl="crictl -r unix:///run/containerd/containerd.sock"
+    systemctl stop kubelet
+    $crictl pods -q | grep -vxFf <($crictl pods -q --label tier=control-plane; echo none) | xargs -r $crictl rmp -f >/dev/null
+    for link in cni0 flannel.1; do [ ! -e /sys/class/net/$link ] || ip link delete $link; done
+    rm -f /run/flannel/subnet.env
+    systemctl start kubelet
+}
+
+# flannel_says NODE TEXT: whether flannel's log on the node, of the container now or the one before, has the text.
+flannel_says() {
+    local pod
+    pod=$(kubectl -n kube-flannel get pods -l app=flannel --field-selector "spec.nodeName=$1" -o name)
+    { kubectl -n kube-flannel logs "$pod"; kubectl -n kube-flannel logs "$pod" --previous; } 2>/dev/null | grep -qF "$2"
+}

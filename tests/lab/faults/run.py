@@ -51,6 +51,8 @@ class Cluster:
 
     def __init__(self, mode: str) -> None:
         self.mode = mode
+        self.variables: dict[str, Any] = {}
+        """What the inventory says beside the lab's own: of the fault that is played."""
         self.env = {**os.environ, "PODNET_LAB": LAB, "ANSIBLE_FORCE_COLOR": "0", "NO_COLOR": "1", "COLUMNS": "160"}
         self.scratch = Path(tempfile.mkdtemp(prefix="podnet-faults-"))
 
@@ -69,7 +71,7 @@ class Cluster:
         inventory = self.lab("inventory")
         return self.command(
             "./dev", "run", "ansible-playbook", "-i", inventory, f"playbooks/{playbook}.yml",
-            "-e", f"cluster_kube_proxy_mode={self.mode}", *words, limit=limit,
+            "-e", f"cluster_kube_proxy_mode={self.mode}", "-e", json.dumps(self.variables), *words, limit=limit,
         )  # fmt: skip
 
     def on(self, node: str, script: str, limit: float = 90) -> str:
@@ -155,17 +157,19 @@ def cells_of(patterns: list[str], nodes: list[str]) -> set[tuple[str, str]]:
     return {pair for pair in pairs if any(fnmatch.fnmatch(">".join(pair), pattern) for pattern in patterns)}
 
 
-def run(fault: dict[str, Any], cluster: Cluster) -> str:
+def run(fault: dict[str, Any], cluster: Cluster, limit: float) -> str:
     """Plays one fault through; answers what it took. Raises `Failed`."""
     before = cluster.restarts()
-    started = time.monotonic()
+    cluster.variables = fault.get("variables", {})
     for node, script in fault["inject"].items():
         cluster.on(node, script)
     for node in fault.get("restart", []):
         cluster.lab("restart", node)
         cluster.on("n1", f"kubectl wait --for=condition=Ready node/{node} --timeout=60s", limit=90)
     if "settle" in fault:
-        cluster.on(fault["where"][0], f"for i in $(seq 60); do ({fault['settle']}) && exit 0; sleep 0.5; done; exit 1")
+        place = next(iter(set(fault["where"]) & set(NODES_OF_THE_LAB)), "n1")
+        cluster.on(place, f"for i in $(seq 60); do ({fault['settle']}) && exit 0; sleep 0.5; done; exit 1")
+    started = time.monotonic()
 
     named(fault, settled(cluster.doctor, lambda found: bool(found) == bool(fault["code"])))
     told = time.monotonic()
@@ -181,10 +185,11 @@ def run(fault: dict[str, Any], cluster: Cluster) -> str:
         raise Failed(f"repair failed:\n{mended.stdout[-4000:]}")
     for node, script in fault.get("undo", {}).items():
         cluster.on(node, script)
+    cluster.variables = {}
     clean(cluster)
     seconds = time.monotonic() - started
-    if seconds > LIMIT:
-        raise Failed(f"fault to green took {seconds:.0f} s; the limit is {LIMIT}")
+    if seconds > limit:
+        raise Failed(f"fault to green took {seconds:.0f} s; the limit is {limit:.0f}")
     untouched(fault, before, cluster.restarts())
     return f"named in {told - started:.0f} s, green in {seconds:.0f} s"
 
@@ -259,6 +264,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="./dev faults", description="Faults on real nodes.")
     parser.add_argument("names", nargs="*", metavar="NAME", help="faults; all of them where none is named")
     parser.add_argument("--quick", action="store_true", help="the three of the day")
+    parser.add_argument(
+        "--limit", type=float, default=LIMIT, metavar="SECONDS", help="from a fault to green; more on a busy machine"
+    )
     parser.add_argument("--list", action="store_true", help="only list them")
     options = parser.parse_args()
     faults = load(options.names)
@@ -280,7 +288,7 @@ def main() -> int:
         for number, (name, fault) in enumerate(of_mode.items(), 1):
             print(f"[{number}/{len(of_mode)}] {name}: {fault['what']}", flush=True)
             try:
-                print(f"    ok: {run(fault, cluster)}", flush=True)
+                print(f"    ok: {run(fault, cluster, options.limit)}", flush=True)
                 passed += 1
             except (Failed, subprocess.TimeoutExpired) as error:
                 print(f"    FAILED: {error}", flush=True)
@@ -292,6 +300,7 @@ def main() -> int:
 
 def recover(fault: dict[str, Any], cluster: Cluster) -> None:
     """A healthy cluster for the next fault: the old one where that works, else a new one."""
+    cluster.variables = {}
     try:
         for node, script in fault.get("undo", {}).items():
             cluster.on(node, f"set +e\n{script}\ntrue")

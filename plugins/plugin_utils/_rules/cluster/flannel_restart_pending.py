@@ -9,7 +9,9 @@ flanneld reads net-conf.json when it starts and never again. What was changed si
 reboot, months later, is when the change, or the mistake in it, comes true on that node.
 
 ## How it looks
-All is well. `/run/flannel/subnet.env`, the lease's backend type or VNI say something else than the ConfigMap.
+All is well. `/run/flannel/subnet.env`, the lease's backend type or VNI say something else than the ConfigMap. Where
+somebody removed subnet.env, running pods go on and no new one starts: `open /run/flannel/subnet.env: no such file`;
+flanneld writes it when it starts, and does not notice.
 
 ## What looks like it but is not
 - The new configuration cannot work at all: see `flannel-network-mismatch`, which explains this one.
@@ -18,11 +20,13 @@ All is well. `/run/flannel/subnet.env`, the lease's backend type or VNI say some
 - The DaemonSet's template changed: see `flannel-update-ondelete`.
 
 ## How it is told
-net-conf.json against subnet.env and the lease's annotations of nodes where flannel is ready.
+net-conf.json against subnet.env and the lease's annotations of nodes where flannel is ready; subnet.env that is
+not there though flannel is ready.
 
 ## Mend
 If the ConfigMap is what the cluster shall have: `kubectl -n kube-flannel rollout restart daemonset/kube-flannel-ds` in
-a quiet hour, or podnet.kubeadm.site. If not: put the ConfigMap back.
+a quiet hour, or podnet.kubeadm.site. If not: put the ConfigMap back. Where subnet.env is gone: restart flannel's pod
+on that node.
 
 ## Prevent
 The collection's pod template carries a checksum of the configuration, so that a change rolls at once and fails at once.
@@ -58,6 +62,14 @@ def check_node(node: Host, view: View) -> Iterator[Found]:
     kube = view.kube_node(node)
     if kube is None or not view.cluster.flannel_runs_on(kube.name) or not node.has("subnet_env"):
         return
+    if not node.subnet_env:
+        yield Found(
+            "/run/flannel/subnet.env is gone although flannel runs, so no new pod starts",
+            {"/run/flannel/subnet.env": None},
+            severity="error",
+            remedy="Run podnet.kubeadm.repair, which restarts flannel's pod on that node.",
+            repair="flannel:restart",
+        )
     conf = view.cluster.net_conf
     tunnel = node.link(f"flannel.{view.overlay_on(kube).vni}") if node.has("ip_address") else None
     port = tunnel.data.number("port") if tunnel else None

@@ -7,7 +7,7 @@
 ## What it means
 Pods, flannel among them, reach the API server under the first address of the service range (10.96.0.1). kube-proxy's
 rules on every node make that work. Where kube-proxy does not run on a node, or the address is routed elsewhere,
-flannel does not start there.
+flannel does not start there. Where somebody flushed them, kube-proxy does not notice for long.
 
 ## How it looks
 `error retrieving pod spec ... dial tcp 10.96.0.1:443: i/o timeout` in flannel's log; kube-proxy in CrashLoopBackOff.
@@ -19,17 +19,19 @@ flannel does not start there.
 - Causes with codes of their own (netfilter, modules, interfaces, overlapping ranges) explain this one.
 
 ## How it is told
-The probe from the node to the service address; the log of a flannel that is not ready; the state of kube-proxy's pod.
+The probe from the node to the service address; the log of a flannel that is not ready; the state of kube-proxy's pod;
+the way into kube-proxy's rules (in mode iptables the jump to KUBE-SERVICES, in mode nftables its table) on a node where
+it is ready.
 
 ## Mend
 Look at kube-proxy on that node first (`kubectl -n kube-system logs`), then at the route: `ip route get 10.96.0.1`. Do
-not flush rules.
+not flush rules. Where its rules are gone, delete its pod on that node.
 
 ## Prevent
 podnet.kubeadm.verify asks for the service address from every node.
 
 ## Sources
-- flannel issues 743, 1409, 1682; kubeadm issue 1817
+- flannel issues 743, 1409, 1682; kubeadm issue 1817; tried: after `iptables -t nat -F` no rule was back after 90 s
 """
 
 from __future__ import annotations
@@ -37,6 +39,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from ..._evidence._asked import proxy_mode
 from ..._evidence._host import Host
 from ..._evidence._kube import KubeNode, Pod
 from ..._finding import Found, Missing
@@ -46,7 +49,7 @@ from ..._view import View
 RULE = Rule(
     title="The API server's service address cannot be reached",
     severity="error",
-    needs=("nodes.probes", "cluster.pods"),
+    needs=("nodes.probes", "nodes.iptables", "cluster.pods"),
     remedy="Look at kube-proxy on that node (kubectl -n kube-system logs -l k8s-app=kube-proxy), then at "
     "ip route get of the address.",
     repair="control_plane:kube_proxy_restart",
@@ -58,6 +61,7 @@ UNREACHED = re.compile(
     r"(?:dial tcp |https://)\[?(?P<address>[0-9a-fA-F.:]+?)\]?:443"
     r"(?:: i/o timeout|: connect: [a-z ]+|[^\n]{0,300}?(?:context deadline exceeded|Client\.Timeout exceeded))"
 )
+ENTERED = re.compile(r"^(?:\[\d+:\d+\] )?-A PREROUTING\b.*-j KUBE-SERVICES\b", re.MULTILINE)
 CRASHED = ("CrashLoopBackOff", "CreateContainerError", "RunContainerError", "Error")
 
 
@@ -68,7 +72,7 @@ def check_node(node: Host, view: View) -> Iterator[Found]:
         signs["probe tcp/service"] = "failed"
     try:
         own = view.kube_node(node)
-        signs |= _from_pods(view, own) if own else {}
+        signs |= {**_from_pods(view, own), **_from_rules(node, view, own)} if own else {}
     except Missing:
         if not node.has("probes"):
             raise
@@ -99,6 +103,21 @@ def _from_pods(view: View, own: KubeNode) -> dict[str, str]:
             signs["kube-proxy"] = ", ".join(pod.waiting)
             signs["kube-proxy's log"] = log[-1][:300] if log else ""
     return signs
+
+
+def _from_rules(node: Host, view: View, own: KubeNode) -> dict[str, str]:
+    """Signs in the host's rules, where a ready kube-proxy should have written some."""
+    if not any(_kube_proxy(pod) and pod.ready for pod in view.cluster.pods_by_node.get(own.name, [])):
+        return {}
+    mode = proxy_mode(view)
+    if mode == "nftables" and node.has("nft"):
+        names = {one.text("table", "name") for one in node.nft.items("nftables")}
+        return {} if names & {"kube-proxy"} else {"nft table kube-proxy": "is gone although kube-proxy runs"}
+    if mode == "iptables" and node.has("iptables"):
+        texts = [node.iptables.text(backend) for backend in ("nft", "legacy") if node.iptables.has(backend)]
+        if texts and not any(ENTERED.search(text) for text in texts):
+            return {"nat PREROUTING": "has no jump to KUBE-SERVICES although kube-proxy runs"}
+    return {}
 
 
 def _kube_proxy(pod: Pod) -> bool:

@@ -44,3 +44,12 @@ def test_a_node_whose_flannel_does_not_run_is_not_reported():
     bundle = configured(Network="10.244.0.0/15")
     not_ready(flannel_pod(bundle, "node2"))
     assert findings("flannel-restart-pending", bundle)[0].where == ["node1", "node3"]
+
+
+def test_a_subnet_env_that_is_gone_under_a_flannel_that_runs():
+    bundle = healthy()
+    bundle["nodes"]["node2"]["subnet_env"] = ""
+    (found,) = findings("flannel-restart-pending", bundle)
+    assert (found.severity, found.where, found.repair) == ("error", ["node2"], "flannel:restart")
+    not_ready(flannel_pod(bundle, "node2"))
+    assert findings("flannel-restart-pending", bundle) == []

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from edits import flannel_pod, log, pods, probe, waits
+from edits import flannel_pod, log, pods, probe, remove_pods, waits
 from rules import findings, healthy
 
 TIMEOUT = "Failed to create SubnetManager: error retrieving pod spec: Get: dial tcp 10.96.0.1:443: i/o timeout"
@@ -45,3 +45,36 @@ def test_an_answer_that_refuses_is_an_answer():
     waits(pod, "CrashLoopBackOff")
     log(bundle, pod, "Get https://10.96.0.1:443/api/v1: pods is forbidden")
     assert findings("service-path-broken", bundle) == []
+
+
+def flushed(bundle) -> None:
+    """Takes the way into kube-proxy's rules from node2, as `iptables -t nat -F` does."""
+    del bundle["nodes"]["node2"]["probes"]
+    rules = bundle["nodes"]["node2"]["iptables"]
+    rules["nft"] = "\n".join(line for line in rules["nft"].splitlines() if "-A PREROUTING" not in line)
+
+
+def test_rules_that_were_flushed_under_a_kube_proxy_that_runs():
+    bundle = healthy()
+    flushed(bundle)
+    (found,) = findings("service-path-broken", bundle)
+    assert (found.severity, found.where) == ("error", ["node2"])
+    assert found.evidence == {"nat PREROUTING": "has no jump to KUBE-SERVICES although kube-proxy runs"}
+
+
+def test_a_node_without_kube_proxy_has_none_of_its_rules():
+    bundle = healthy()
+    flushed(bundle)
+    remove_pods(bundle, "kube-proxy-", "node2")
+    assert findings("service-path-broken", bundle) == []
+
+
+def test_in_mode_nftables_the_table_of_kube_proxy_tells():
+    bundle = healthy()
+    flushed(bundle)
+    bundle["cluster"]["kube_proxy_config"] = "mode: nftables\n"
+    bundle["nodes"]["node2"]["nft"] = {"nftables": [{"table": {"family": "ip", "name": "kube-proxy"}}]}
+    assert findings("service-path-broken", bundle) == []
+    bundle["nodes"]["node2"]["nft"] = {"nftables": []}
+    (found,) = findings("service-path-broken", bundle)
+    assert (found.where, list(found.evidence)) == (["node2"], ["nft table kube-proxy"])
