@@ -4,7 +4,7 @@
 
 """Holds the walker against the kernel: random rulesets, real packets, and whether they arrive.
 
-./dev fuzz forwarding [--count N] [--seed S] [--only legacy|iptables|nft]
+./dev fuzz forwarding [--count N] [--seed S] [--only legacy|iptables|nft] [--shape wide|dense]
 
 Each ruleset is loaded into a router's namespace, read back with the tools an operator has, and asked about some
 packets, which are then sent. A definite answer that the packets contradict is a failure, and so is a share of
@@ -21,6 +21,7 @@ from collections import Counter
 from random import Random
 from typing import Any
 
+import forwarding_dense
 import forwarding_iptables
 import forwarding_nft
 from forwarding_net import ADDRESSES, Frame, Net
@@ -47,6 +48,14 @@ BLANK = "".join(
 )
 
 
+class Refused(Exception):
+    """A tool does not take its text."""
+
+    def __init__(self, tool: str, error: RuntimeError) -> None:
+        super().__init__(str(error))
+        self.tool = tool
+
+
 class Router:
     """Loads rulesets into the router and reads them back."""
 
@@ -70,17 +79,23 @@ class Router:
             self.used_legacy = False
 
     def load(self, rules: dict[str, str]) -> None:
-        """rules: text by tool. Raises RuntimeError where one is refused."""
+        """rules: text by tool. Raises Refused."""
         for tool, text in rules.items():
             if "legacy" in tool:
                 self.used_legacy = self.has_legacy = True
             command = (tool, "-f", "-") if tool == "nft" else (tool,)
-            self.net.inside("router", *command, text=text)
+            try:
+                self.net.inside("router", *command, text=text)
+            except RuntimeError as error:
+                raise Refused(tool, error) from error
 
     def evidence(self) -> dict[str, Any]:
         found = {**self.facts, "nft": json.loads(self.net.inside("router", "nft", "-j", "list", "ruleset"))}
         for command in ("iptables", "ip6tables"):
-            nft = self.net.inside("router", f"{command}-nft-save", "-c")
+            try:
+                nft = self.net.inside("router", f"{command}-nft-save", "-c")
+            except RuntimeError:  # rules of nft that it cannot read at all
+                nft = None
             # No legacy table comes into being by itself.
             legacy = self.net.inside("router", f"{command}-legacy-save", "-c") if self.has_legacy else ""
             found[command] = {"nft": nft, "legacy": legacy, "selected": "nft"}
@@ -170,6 +185,7 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=2000)
     parser.add_argument("--seed", type=int, default=None)
     parser.add_argument("--only", choices=("legacy", "iptables", "nft"), default="")
+    parser.add_argument("--shape", choices=("wide", "dense"), default="", help="one of the two generators; else both")
     parser.add_argument("--from", dest="first", type=int, default=0, help="number of the first ruleset")
     parser.add_argument("--verbose", action="store_true")
     options = parser.parse_args()
@@ -188,7 +204,7 @@ def main() -> int:
     print(
         f"answers: {tally['accept']} accept, {tally['drop']} drop, {tally['undetermined']} undetermined "
         f"({share:.1f} %), {tally['wrong']} wrong; arrived {tally['arrived']} of {asked}; "
-        f"{tally['refused']} texts were refused and redrawn"
+        f"{tally['refused']} texts were refused, mended or redrawn"
     )
     if share > MOST_UNDETERMINED:
         print(f"more than {MOST_UNDETERMINED:.0f} % undetermined")
@@ -203,16 +219,20 @@ def one(net: Net, router: Router, random: Random, number: int, name: str, tally:
     flows = [Flow(random, number * PER_RULESET + position) for position in range(PER_RULESET)]
     for position in range(3):
         net.send([flow.before[position] for flow in flows if position < len(flow.before)], wait=0.002)
+    draw = {"wide": rules_of, "dense": forwarding_dense.rules_of}[options.shape or random.choice(("wide", "dense"))]
+    rules = draw(random, options.only)
     while True:
-        rules = rules_of(random, options.only)
         try:
             router.load(rules)
             break
-        except RuntimeError as error:
+        except Refused as error:
             tally["refused"] += 1
             if options.verbose:
                 print(f"{name}: refused: {error}")
             router.clear()
+            rules[error.tool] = forwarding_dense.without_refused(rules[error.tool], str(error))
+            if not rules[error.tool]:
+                rules = draw(random, options.only)
     evidence = router.evidence()
     verdicts = judge(evidence, flows)
     if options.verbose:

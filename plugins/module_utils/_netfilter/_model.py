@@ -49,6 +49,7 @@ class Rule:
     handle: int | None = None
     compile: Callable[[], list[Step]] | None = None
     effects: bool = False  # it may change the packet or the connection for chains that come later
+    only_nft: bool = False  # iptables-nft-save does not tell it as it is
     find_targets: Callable[[], tuple[str, ...]] = tuple  # the chains it may enter
     render: Callable[[], str] | None = None  # writes the text where it is not kept
     _steps: list[Step] | None = None

@@ -51,6 +51,33 @@ def read(listing: str | Mapping[str, Any]) -> list[Table]:
     return list(tables.values())
 
 
+# What rules of iptables are made of in nft's listing, beside the extensions that it cannot show.
+_OF_IPTABLES = frozenset(("match", "counter", "limit", "log", "accept", "drop", "return", "jump", "goto"))
+
+
+def _iptables_can_say(statements: list[Mapping[str, Any]]) -> bool:
+    """Whether iptables-nft-save tells a rule as it is.
+
+    It leaves out, without a word, what it does not know of a rule that nft made: lookups in sets, a second match of
+    the same field. A rule with an extension is of its own making.
+    """
+    fields = []
+    for statement in statements:
+        name, body = next(iter(statement.items()))
+        if name == "xt":
+            return True
+        if name not in _OF_IPTABLES:
+            return False
+        if name == "match":
+            right = body.get("right")
+            if isinstance(right, list) or (isinstance(right, str) and right.startswith("@")):
+                return False
+            if isinstance(right, Mapping) and "set" in right:
+                return False
+            fields.append(str(body.get("left")))
+    return len(fields) == len(set(fields))
+
+
 def _chain(table: Table, body: Mapping[str, Any], flags: Any) -> None:
     chain = Chain(str(body["name"]), table, handle=body.get("handle"))
     table.chains[chain.name] = chain
@@ -71,11 +98,13 @@ def _rule(table: Table, scope: Scope, body: Mapping[str, Any]) -> None:
     chain = table.chains.get(str(body.get("chain")))
     if chain is None:
         return
-    statements = [one for one in body.get("expr") or [] if isinstance(one, Mapping) and one]
+    # What nft has no JSON for it writes as text (`jump { ... }`): it may do anything.
+    statements = [one if isinstance(one, Mapping) and one else {"text": one} for one in body.get("expr") or []]
     scope.note(statements)
     rule = Rule(
         text="",
         handle=body.get("handle"),
+        only_nft=not _iptables_can_say(statements),
         effects=any(name in EFFECTS for one in statements for name in one),
         compile=lambda: compile_rule(statements, scope),
     )

@@ -20,13 +20,12 @@ from ._xt_targets import set_zone, unreadable, untrack
 
 # Statements after which a later chain may see another packet or another connection.
 EFFECTS = frozenset(
-    ("mangle", "notrack", "dnat", "snat", "masquerade", "redirect", "tproxy", "xt", "set", "synproxy", "queue")
+    ("mangle", "notrack", "dnat", "snat", "masquerade", "redirect", "tproxy", "xt", "set", "synproxy", "queue", "text")
 )
 
 _GOES_ON = frozenset(
     (
-        "counter", "log", "last", "ct helper", "ct timeout", "ct expectation", "secmark", "dup", "flow", "comment",
-        "reset", "tunnel",
+        "counter", "log", "last", "ct helper", "ct timeout", "secmark", "dup", "comment", "tunnel",
     )
 )  # fmt: skip
 _MAY_MATCH = frozenset(("limit", "quota", "ct count", "connlimit", "meter", "hashlimit"))
@@ -76,11 +75,20 @@ def _anything(state: State, at: At) -> list[Alternative]:
     return [*unreadable(state, at), ("break", None, state)]
 
 
+def _goes_on(state: State, at: At) -> list[Alternative]:
+    return [("next", None, state)]
+
+
+def _may_expire(state: State, at: At) -> list[Alternative]:
+    """A TTL that is set may end the packet at the router itself."""
+    return [("next", None, state), ("drop", None, state)]
+
+
 def _step(name: str, body: Any, scope: Scope) -> Step | None:
-    if name in _GOES_ON or (name in ("counter", "log") and body is None):
+    if name in _MAY_MATCH or (name in _GOES_ON and isinstance(body, Mapping) and "map" in body):
+        return MATCH, _unknown  # an object that is looked up in a map may not be there
+    if name in _GOES_ON:
         return None
-    if name in _MAY_MATCH:
-        return MATCH, _unknown
     if name == "match":
         return MATCH, _match(body, scope)
     if name in _VERDICTS:
@@ -148,15 +156,28 @@ def _mangle(body: Mapping[str, Any], scope: Scope) -> Act:
     if what == "meta" and detail.get("key") == "mark":
         return _assign("mark", values(body["value"], "mark", scope))
     if what == "ct" and detail.get("key") == "mark":
-        assign = _assign("ctmark", values(body["value"], "mark", scope))
-        return lambda state, at: assign(state, at) if state.tracking == "tracked" else [("next", None, state)]
+        return _connection_mark(values(body["value"], "mark", scope))
     if what == "ct" and detail.get("key") == "zone":
         return set_zone
     if what == "meta" and detail.get("key") in ("pkttype", "broute"):
         return lambda state, at: [("next", None, state), ("drop", None, state)]
     if what == "payload":
         return _mangle_payload(body, detail, scope)
-    return lambda state, at: [("next", None, state)]
+    may_break = what in ("tcp option", "exthdr", "ip option", "sctp chunk") or isinstance(body["value"], Mapping)
+    return lambda state, at: [("next", None, state), *([("break", None, state)] if may_break else [])]
+
+
+def _connection_mark(possible: Callable[[State, At], tuple[list[Any], bool]]) -> Act:
+    assign = _assign("ctmark", possible)
+
+    def act(state: State, at: At) -> list[Alternative]:
+        if state.tracking == "tracked":
+            return assign(state, at)
+        _found, missed = possible(state, at)
+        ctmark = UNKNOWN if state.tracking is UNKNOWN else state.ctmark
+        return [("next", None, state.copy(ctmark=ctmark)), *([("break", None, state)] if missed else [])]
+
+    return act
 
 
 def _assign(field: str, possible: Callable[[State, At], tuple[list[Any], bool]]) -> Act:
@@ -170,15 +191,13 @@ def _assign(field: str, possible: Callable[[State, At], tuple[list[Any], bool]])
 
 def _mangle_payload(body: Mapping[str, Any], payload: Mapping[str, Any], scope: Scope) -> Act:
     protocol, name = str(payload.get("protocol")), str(payload.get("field"))
-    if name in ("ttl", "hoplimit"):
-        return lambda state, at: [("next", None, state), ("drop", None, state)]
-    field = {"saddr": "src", "daddr": "dst", "sport": "sport", "dport": "dport"}.get(name)
     if "base" in payload:
         raise Unsupported("raw payload")
-    if field is None or protocol not in ("ip", "ip6", "tcp", "udp", "sctp", "dccp", "udplite", "th"):
-        return lambda state, at: [("next", None, state)]
     getter, kind = expression({"payload": payload})
-    assign = _assign(field, values(body["value"], kind, scope))
+    field = {"saddr": "src", "daddr": "dst", "sport": "sport", "dport": "dport"}.get(name)
+    assign = _may_expire if name in ("ttl", "hoplimit") else _goes_on
+    if field and protocol in ("ip", "ip6", "tcp", "udp", "sctp", "dccp", "udplite", "th"):
+        assign = _assign(field, values(body["value"], kind, scope))
 
     def act(state: State, at: At) -> list[Alternative]:
         return [("break", None, state)] if getter(state, at) is ABSENT else assign(state, at)
@@ -261,6 +280,15 @@ def _tproxy(body: Any, scope: Scope) -> Act:
     return lambda state, at: [("next", None, state), ("local", None, state), ("break", None, state)]
 
 
+def _synproxy(body: Any, scope: Scope) -> Act:
+    return _anything
+
+
+def _flow(body: Any, scope: Scope) -> Act:
+    """`flow add` breaks off where it cannot offload the connection; an expectation may even drop."""
+    return lambda state, at: [("next", None, state), ("break", None, state)]
+
+
 def _fwd(body: Any, scope: Scope) -> Act:
     return lambda state, at: [("local", None, state)]
 
@@ -288,7 +316,7 @@ def _xt(body: Any, scope: Scope) -> Act:
 
 _STATEMENTS: dict[str, Callable[[Any, Scope], Act]] = {
     "vmap": _vmap, "mangle": _mangle, "reject": _reject, "set": _dynamic_set, "map": _dynamic_set, "queue": _queue,
-    "tproxy": _tproxy, "synproxy": _queue, "fwd": _fwd, "xt": _xt,
+    "tproxy": _tproxy, "synproxy": _synproxy, "flow": _flow, "fwd": _fwd, "xt": _xt,
     "dnat": _translation(_nat.destination),
     "snat": _translation(_source),
     "masquerade": lambda body, scope: _nat.masquerade,

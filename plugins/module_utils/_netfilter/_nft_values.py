@@ -15,7 +15,7 @@ from typing import Any, Callable, Union
 
 from . import _fib
 from ._model import At
-from ._packet import ICMP, ICMPV6, STATES, STATUS, TCP_FLAGS, WITH_PORTS, State
+from ._packet import ICMP, ICMPV6, STATES, STATUS, TCP, TCP_FLAGS, WITH_PORTS, State
 from ._values import ABSENT, UNKNOWN, Choice, Unsupported, address, port_number, protocol_number
 from ._xt_base import in_name, out_name
 from ._xt_conntrack import conntrack_state
@@ -111,6 +111,9 @@ def _payload(body: dict[str, Any]) -> tuple[Getter, Kind]:
     if protocol in _TRANSPORTS:
         number = _TRANSPORTS[protocol]
         return (lambda state, at: UNKNOWN if state.proto == number else ABSENT), "opaque"
+    if protocol in ("icmp", "icmpv6"):
+        number = ICMP if protocol == "icmp" else ICMPV6
+        return (lambda state, at: UNKNOWN if state.proto == number else ABSENT), "opaque"
     if protocol in ("ip", "ip6"):
         family = 4 if protocol == "ip" else 6
         if (protocol, field) == ("ip", "frag-off"):
@@ -170,10 +173,15 @@ def _fib_expression(body: dict[str, Any]) -> tuple[Getter, Kind]:
 
 def _numgen(body: dict[str, Any]) -> tuple[Getter, Kind]:
     modulus, offset = int(body.get("mod", 0)), int(body.get("offset", 0) or 0)
-    if not 0 < modulus <= 4096:
-        return (lambda state, at: UNKNOWN), "number"
-    choice = Choice(list(range(offset, offset + modulus)))
-    return (lambda state, at: choice), "number"
+    choice = Choice(list(range(offset, offset + modulus))) if 0 < modulus <= 4096 else UNKNOWN
+    if "expr" not in body:
+        return (lambda state, at: choice), "number"
+    hashed, _kind = expression(body["expr"])
+    return (lambda state, at: ABSENT if hashed(state, at) is ABSENT else choice), "number"
+
+
+def _tcp_option(body: Any) -> tuple[Getter, Kind]:
+    return (lambda state, at: UNKNOWN if state.proto == TCP else ABSENT), "opaque"
 
 
 def _binary(apply: Callable[[int, int], int]) -> Callable[[Any], tuple[Getter, Kind]]:
@@ -222,7 +230,8 @@ def _concat(body: list[Any]) -> tuple[Getter, Kind]:
 
 _EXPRESSIONS: dict[str, Callable[[Any], tuple[Getter, Kind]]] = {
     "meta": _meta, "payload": _payload, "ct": _ct, "fib": _fib_expression, "numgen": _numgen, "jhash": _numgen,
-    "symhash": _numgen, "concat": _concat, "&": _binary(lambda a, b: a & b), "|": _binary(lambda a, b: a | b),
+    "symhash": _numgen, "tcp option": _tcp_option,
+    "concat": _concat, "&": _binary(lambda a, b: a & b), "|": _binary(lambda a, b: a | b),
     "^": _binary(lambda a, b: a ^ b), "<<": _binary(lambda a, b: a << b & 0xFFFFFFFF),
     ">>": _binary(lambda a, b: a >> b),
 }  # fmt: skip

@@ -102,7 +102,7 @@ def _hook(rules: Ruleset, state: State, hook: str) -> Iterator[Stop]:
 
 def _order_is_idle(members: list[Any]) -> bool:
     """Whether the order of chains of equal priority makes no difference; nothing tells which was registered first."""
-    if len(members) < 2 or len(members) > 4:
+    if len(members) < 2:
         return True
     return not any(isinstance(one, Token) or one.has_effects() for one in members)
 

@@ -85,7 +85,8 @@ def _merge(listed: list[Table], saved: list[Table]) -> list[Table]:
     """One table for each that both tools show.
 
     iptables-nft-save knows what its extensions mean and nft does not; nft knows priorities, handles and rules that were
-    added beside. So a chain's rules come from the save text where both have the same number of them, else from nft.
+    added beside. So a chain's rules come from the save text where both have the same number of them, else from nft; and
+    from nft what only nft can say.
     """
     by_name = {(table.family, table.name): table for table in listed}
     result = list(listed)
@@ -99,6 +100,8 @@ def _merge(listed: list[Table], saved: list[Table]) -> list[Table]:
             if twin is None or len(twin.rules) != len(chain.rules):
                 continue
             for rule, other in zip(chain.rules, twin.rules):
+                if rule.only_nft:
+                    continue
                 rule.text, rule.render = other.text, None
                 rule.compile, rule.find_targets, rule.effects = other.compile, other.find_targets, other.effects
                 rule._steps = None

@@ -30,6 +30,7 @@ OUTPUT = ("output", "postrouting")
 
 _MOST_WORLDS = 256
 _MOST_DEPTH = 64
+_MOST_PERMUTED = 4
 
 
 class _World:
@@ -80,6 +81,8 @@ class _Walk:
         self.at.hook, self.at.layer = stop.hook, stop.layer
         if stop.routing:
             return self.route(worlds)
+        if not stop.ordered and len(stop.members) > _MOST_PERMUTED:
+            return self.blurred(stop, worlds)
         orders = itertools.permutations(stop.members) if stop.ordered is False else [stop.members]
         result: list[_World] = []
         before = len(self.dropped)
@@ -97,6 +100,27 @@ class _Walk:
             result = [world.at(world.state, None, note) for world in result + worlds]
             self.doubt_drops(before, note)
         return _merge(result)
+
+    def blurred(self, stop: Stop, worlds: list[_World]) -> list[_World]:
+        """A group too large for every order: what any of its members changes is unknown to all of them."""
+        before, state = len(self.dropped), worlds[0].state if worlds else self.start
+        note = (stop.hook, None, f"{len(stop.members)} chains have the same priority", "their order is not known")
+        result = worlds
+        while worlds:
+            known = state
+            for world in worlds:
+                state = state.join(world.state)
+            del self.dropped[before:]
+            result = [world.at(state, None, note) for world in worlds[:1]]
+            for member in stop.members:
+                result = self.member(stop, member, result)
+                for world in result:
+                    state = state.join(world.state)
+            if state.key() == known.key():
+                break
+            worlds = [world.at(state) for world in worlds]
+        self.doubt_drops(before, note)
+        return _merge([world.at(world.state, None, note) for world in result])
 
     def member(self, stop: Stop, member: Any, worlds: list[_World]) -> list[_World]:
         if member is CONNTRACK:
@@ -124,6 +148,9 @@ class _Walk:
         """The nat chains see the first packet of a connection only, and the first of them that maps ends it."""
         done = "nat_dst" if stop.hook in ("prerouting", "output") else "nat_src"
         result: list[_World] = []
+        open_ones = [world for world in worlds if getattr(world.state, done) is UNKNOWN]
+        worlds = [world for world in worlds if getattr(world.state, done) is not UNKNOWN]
+        worlds += [world.at(world.state.copy(**{done: made})) for world in open_ones for made in (True, False)]
         for world in worlds:
             state = world.state
             fresh = state.tracking == "tracked" and state.ctstate == STATES["new"]
@@ -162,7 +189,13 @@ class _Walk:
                 result.append(world)
                 continue
             device = facts.device_for(state.dst, state.family)
-            result.append(world.at(state.copy(oif=device)) if device and device is not UNKNOWN else world)
+            if changed and device is None:
+                note = (self.at.hook, None, "the destination is changed", "there is no route to the new one")
+                self.elsewhere.append(world.at(state, note, note))
+            elif changed or device:
+                result.append(world.at(state.copy(oif=device or UNKNOWN)))
+            else:
+                result.append(world)
         return _merge(result)
 
     def base_chain(self, chain: Chain, worlds: list[_World]) -> list[_World]:

@@ -92,6 +92,8 @@ def _connmark(options: Options, family: int) -> Act:
     ct_mask = int(given.get("--ctmask") or given.get("--mask") or "0xffffffff", 0)
     nf_mask = int(given.get("--nfmask") or given.get("--mask") or "0xffffffff", 0)
     saves, restores = "--save-mark" in given, "--restore-mark" in given
+    if any("shift" in name for name in given):
+        raise Unsupported(str(given))
     if not saves and not restores:
         _new_word(given, 0)
 
@@ -180,7 +182,8 @@ def _ttl(options: Options, family: int) -> Act:
 
 _TARGETS: dict[str, Callable[[Options, int], Act]] = {
     "ACCEPT": _verdict("accept"), "DROP": _verdict("drop"), "REJECT": _verdict("drop"), "RETURN": _verdict("return"),
-    "QUEUE": _queue, "NFQUEUE": _queue, "TPROXY": _tproxy, "SYNPROXY": _queue,
+    "QUEUE": _queue, "NFQUEUE": _queue, "TPROXY": _tproxy,
+    "SYNPROXY": lambda options, family: unreadable,
     "LOG": _goes_on, "NFLOG": _goes_on, "ULOG": _goes_on, "TRACE": _goes_on, "AUDIT": _goes_on, "TEE": _goes_on,
     "CLASSIFY": _goes_on, "TOS": _goes_on, "DSCP": _goes_on, "ECN": _goes_on, "CHECKSUM": _goes_on, "SET": _goes_on,
     "TCPMSS": _goes_on, "TCPOPTSTRIP": _goes_on, "IDLETIMER": _goes_on, "LED": _goes_on, "RATEEST": _goes_on,

@@ -148,8 +148,21 @@ def test_iptables(rules: dict[str, str], packet: dict[str, Any], expected: str) 
     # Another conntrack zone knows other connections.
     (chain("z", [{"mangle": {"key": {"ct": {"key": "zone"}}, "value": 3}}], hook="prerouting", prio=-300) +
      chain("c", [is_(STATE, "established", "in"), ACCEPT], policy="drop"), {"state": "established"}, "undetermined"),
-    # An unknown statement may do anything.
+    # An unknown statement may do anything, and so may one that nft has no JSON for and writes as text.
     (chain("c", [{"futurestatement": {}}]), {}, "undetermined"),
+    (chain("c", ["jump {\n\t\tdrop\n\t}"], policy="accept"), {}, "undetermined"),
+    # A statement about IPv4 or TCP ends the rule for any other packet, by a test that nft does not list.
+    (chain("c", [{"mangle": {"key": {"payload": {"protocol": "ip6", "field": "dscp"}}, "value": "cs1"}}, DROP]), {},
+     "accept"),
+    (chain("c", [{"mangle": {"key": {"payload": {"protocol": "ip6", "field": "hoplimit"}}, "value": 9}}, DROP]), {},
+     "accept"),
+    (chain("c", [{"vmap": {"key": {"jhash": {"mod": 2, "expr": {"payload": {"protocol": "ip6", "field": "saddr"}}}},
+                           "data": {"set": [[0, DROP], [1, DROP]]}}}]), {}, "accept"),
+    (chain("c", [{"mangle": {"key": {"tcp option": {"name": "maxseg", "field": "size"}}, "value": 1400}}, DROP]),
+     {"protocol": "udp"}, "undetermined"),
+    # An object that is looked up in a map is not always there.
+    (chain("c", [{"counter": {"map": {"key": IIF, "data": {"set": [["eth9", "web"]]}}}}, DROP]), {}, "undetermined"),
+    (chain("c", [{"flow": {"op": "add", "flowtable": "@f"}}, DROP]), {}, "undetermined"),
     ([{"table": {"family": "inet", "name": "t", "flags": "dormant"}}] + chain("c", policy="drop"), {}, "accept"),
     ([{"table": {"family": "inet", "name": "t", "flags": "u"}}] + chain("c", policy="drop"), {}, "undetermined"),
 ])  # fmt: skip
@@ -162,6 +175,42 @@ def test_the_order_of_equal_priority_counts_where_marks_pass_and_is_not_known() 
     asks = chain("b", [is_(MARK, 1), DROP])
     assert judge(nft=marks + asks).verdict == "undetermined"
     assert judge(nft=marks + chain("b", [is_(MARK, 1), DROP], prio=1)).verdict == "drop"
+
+
+def test_the_order_of_many_chains_of_equal_priority_is_not_known_either() -> None:
+    plain = [one for name in "cdef" for one in chain(name, [ACCEPT])]
+    marks = chain("a", [{"mangle": {"key": MARK, "value": 1}}])
+    assert judge(nft=chain("b", [is_(MARK, 1), DROP]) + plain + marks).verdict == "undetermined"
+    assert judge(nft=chain("b", [is_(IIF, "eth9"), DROP]) + plain + marks).verdict == "accept"
+    assert judge(nft=chain("b", [DROP]) + plain + marks).verdict == "drop"
+
+
+@pytest.mark.parametrize(("expr", "line", "expected"), [
+    # iptables-nft-save 1.8.9 leaves out the set, and prints only one of two matches of a field.
+    ([is_({"payload": {"protocol": "ip", "field": "saddr"}}, {"set": ["192.0.2.1"]}), DROP], "-j DROP", "accept"),
+    ([is_({"payload": {"protocol": "ip", "field": "saddr"}}, "@blocked"), DROP], "-j DROP", "undetermined"),
+    ([is_({"payload": {"protocol": "ip", "field": "saddr"}}, "192.0.2.1"),
+      is_({"payload": {"protocol": "ip", "field": "saddr"}}, "10.0.0.0", "!="), DROP], "! -s 10.0.0.0/32 -j DROP",
+     "accept"),
+    # What an extension means only iptables-nft-save tells.
+    ([{"xt": {"type": "match", "name": "conntrack"}}, DROP], "-m conntrack --ctstate INVALID -j DROP", "accept"),
+])  # fmt: skip
+def test_what_only_nft_can_say_is_read_from_nft(expr: list[Any], line: str, expected: str) -> None:
+    place = {"family": "ip", "table": "filter"}
+    listed = [
+        {"table": {"family": "ip", "name": "filter"}},
+        {"chain": {**place, "name": "FORWARD", "type": "filter", "hook": "forward", "prio": 0, "policy": "accept"}},
+        {"rule": {**place, "chain": "FORWARD", "handle": 4, "expr": expr}},
+    ]
+    assert judge(save(filter=f"FORWARD {line}"), nft=listed).verdict == expected
+
+
+def test_a_destination_that_no_route_leads_to_is_another_way() -> None:
+    text = save(nat="PREROUTING -j DNAT --to-destination 203.0.113.9")
+    links = [{"ifname": "eth0", "addr_info": [{"local": "192.0.2.5"}]}]
+    routes = [{"dst": "10.244.0.0/16", "dev": "flannel.1"}]
+    assert judge(text, ip_address=links, ip_route=routes).verdict == "undetermined"
+    assert judge(text, ip_address=links, ip_route=[*routes, {"dst": "default", "dev": "eth0"}]).verdict == "accept"
 
 
 def test_a_bridge_table_sees_what_comes_by_a_bridge_only() -> None:
