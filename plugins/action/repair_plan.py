@@ -34,7 +34,7 @@ class ActionModule(ActionBase):
         )
         hosts = [str(host) for host in variables.get("ansible_play_hosts", [])]
         found = steps(options["findings"], hosts, options["control_planes"])
-        left = for_a_person(options["findings"])
+        left = for_a_person(options["findings"], hosts, options["control_planes"])
         width = max(display.columns or 79, 60)
         for line, kind in tell_steps(found, left, width, options["approved"]):
             display.display(line, color={"title": C.COLOR_HIGHLIGHT, "next": C.COLOR_OK}.get(kind))

@@ -193,9 +193,16 @@ def steps(findings: Iterable[dict[str, Any]], hosts: list[str], control_planes: 
     return [asdict(_step(repair, host, codes)) for (repair, host), codes in first_to_last]
 
 
-def for_a_person(findings: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The causes that no step mends: a person has to decide, and their remedy says what to do."""
-    return [finding for finding in findings if finding["severity"] != "info" and not finding.get("repair")]
+def for_a_person(
+    findings: Iterable[dict[str, Any]], hosts: list[str], control_planes: list[str]
+) -> list[dict[str, Any]]:
+    """The causes that no step mends, and whose remedy says what to do: those that a person has to decide, and those
+    of hosts that are not among ``hosts``."""
+    return [
+        finding
+        for finding in findings
+        if finding["severity"] != "info" and not (finding.get("repair") and _hosts_of(finding, hosts, control_planes))
+    ]
 
 
 def _hosts_of(finding: dict[str, Any], hosts: list[str], control_planes: list[str]) -> list[str]:

@@ -78,7 +78,7 @@ def test_a_host_that_cannot_be_reached_gets_no_step() -> None:
 def test_infos_are_left_alone_and_what_has_no_repair_is_for_a_person() -> None:
     findings = [finding("a", "host:main", ["n1"], "info"), finding("live-cidr-change", None, ["intent"])]
     assert steps(findings, HOSTS, ["n1"]) == []
-    assert [one["code"] for one in for_a_person(findings)] == ["live-cidr-change"]
+    assert [one["code"] for one in for_a_person(findings, HOSTS, ["n1"])] == ["live-cidr-change"]
 
 
 def test_the_steps_are_told_with_what_they_interrupt_and_what_to_run_next() -> None:
