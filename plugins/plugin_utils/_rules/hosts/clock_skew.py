@@ -50,6 +50,8 @@ RULE = Rule(
 _EPOCH = 1e9
 _ERROR, _WARNING = 60, 10
 """Seconds. Gathering a host takes a few, and both clocks are read at its beginning."""
+_WAY = 30
+"""Seconds that the way to a busy host may take. They only ever make a host seem ahead."""
 
 
 def collect(node: Host, view: View) -> float:
@@ -62,17 +64,22 @@ def collect(node: Host, view: View) -> float:
 def check_nodes(facts: dict[str, float], view: View) -> Iterator[Found]:
     if not facts:
         return
-    right = any(abs(offset) < _WARNING for offset in facts.values())
+    right = any(_sure(offset) < _WARNING for offset in facts.values())
     middle = 0.0 if right else median(facts.values())
     for host, offset in facts.items():
         apart = offset - middle
-        if abs(apart) >= _WARNING:
+        if _sure(apart) >= _WARNING:
             compared = {"seconds against the controller": round(offset, 1), "against the other hosts": round(apart, 1)}
-            severity = None if abs(apart) >= _ERROR else "warning"
+            severity = None if _sure(apart) >= _ERROR else "warning"
             yield Found(f"the clock is {_length(apart)}", compared, where=host, severity=severity)
-    if not right and abs(middle) >= _WARNING:
+    if not right and _sure(middle) >= _WARNING:
         summary = f"all hosts' clocks are {_length(middle)} against the controller's, which is off itself"
         yield Found(summary, {"seconds": round(middle, 1)}, severity="warning")
+
+
+def _sure(offset: float) -> float:
+    """How far a clock is off at least, in seconds."""
+    return offset - _WAY if offset > _WAY else max(-offset, 0)
 
 
 def _length(seconds: float) -> str:

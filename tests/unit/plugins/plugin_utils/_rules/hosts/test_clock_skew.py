@@ -21,8 +21,13 @@ def test_an_hour_behind():
 
 
 def test_half_a_minute_is_a_warning_and_seconds_are_nothing():
-    assert [found.severity for found in findings("clock-skew", apart(node2=30))] == ["warning"]
+    assert [found.severity for found in findings("clock-skew", apart(node2=-30))] == ["warning"]
+    assert [found.severity for found in findings("clock-skew", apart(node2=50))] == ["warning"]
     assert findings("clock-skew", apart(node1=-1.5, node2=3, node3=-2)) == []
+
+
+def test_a_slow_way_to_busy_hosts_is_no_clock_that_is_ahead():
+    assert findings("clock-skew", apart(node1=10.4, node2=11, node3=25)) == []
 
 
 def test_a_controller_that_is_off_itself():
