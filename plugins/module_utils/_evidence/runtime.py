@@ -122,13 +122,14 @@ def filtered_toml(text: str) -> str:
 def _files_say(name: str, text: str) -> dict[str, Any]:
     """bin_dir, conf_dir, sandbox_image, handlers and their cgroup driver, out of TOML of either version."""
     found: dict[str, Any] = {}
+    cri = _cri_sections(text)
     keys = {
         "bin_dir": r"(?:bin_dir|plugin_dirs|bin_dirs)",
         "conf_dir": r"(?:conf_dir|network_dir)",
         "sandbox_image": r"(?:sandbox_image|sandbox|pause_image)",
     }
     for key, pattern in keys.items():
-        for match in re.finditer(rf"(?m)^\s*{pattern}\s*=\s*\[?\s*(?:\n\s*)?[\"']([^\"']+)[\"']", text):
+        for match in re.finditer(rf"(?m)^\s*{pattern}\s*=\s*\[?\s*(?:\n\s*)?[\"']([^\"']+)[\"']", cri):
             found[key] = match.group(1)
     if name == "cri-o":
         driver = re.search(r"(?m)^\s*cgroup_manager\s*=\s*[\"'](\w+)", text)
@@ -152,6 +153,18 @@ def _files_say(name: str, text: str) -> dict[str, Any]:
         found["default_handler"] = default.group(1) if default else "runc"
         found["systemd_cgroup"] = handlers.get(found["default_handler"], {}).get("systemd_cgroup", False)
     return found
+
+
+def _cri_sections(text: str) -> str:
+    """The sections of a runtime's TOML that are about CRI; other plugins of containerd have a bin_dir too."""
+    kept, about = [], False
+    for line in text.splitlines():
+        header = re.match(r"\s*\[+([^\[\]]+)\]+\s*(#.*)?$", line)
+        if header:
+            about = re.search(r"\bcri(o\b|\b)", header.group(1)) is not None
+        if about:
+            kept.append(line)
+    return "\n".join(kept)
 
 
 def cri_info(source: Source) -> dict[str, Any]:

@@ -181,3 +181,15 @@ def test_the_record_says_why_a_command_was_missing(tmp_path):
     del source.commands["ip -j rule show"]
     with pytest.raises(Missing, match="ip is not installed"):
         TABLE["ip_rule"](source)
+
+
+def test_a_runtime_that_is_stopped_tells_its_folders_by_its_file(tmp_path):
+    source = Recorded(tmp_path, "n2")
+    for command in [one for one in source.commands if "crictl" in one and "info" in one]:
+        del source.commands[command]
+    dump = next(one for one in source.commands if "config dump" in one or ("config" in one and "dump" in one))
+    assert "image-verifier" in str(source.commands[dump])  # which has a bin_dir of its own, after CRI's
+    evidence, missing = gather(source, TABLE, ["runtime"])
+    assert "runtime.cni_load_error" in missing
+    assert evidence["runtime"]["bin_dir"] == "/opt/cni/bin"
+    assert evidence["runtime"]["sandbox_image"] == "registry.k8s.io/pause:3.10.2"
