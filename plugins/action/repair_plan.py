@@ -29,11 +29,12 @@ class ActionModule(ActionBase):
             argument_spec={
                 "findings": {"type": "list", "elements": "dict", "required": True},
                 "control_planes": {"type": "list", "elements": "str", "required": True},
+                "unfinished": {"type": "list", "elements": "str", "default": []},
                 "approved": {"type": "bool", "default": False},
             }
         )
         hosts = [str(host) for host in variables.get("ansible_play_hosts", [])]
-        found = steps(options["findings"], hosts, options["control_planes"])
+        found = steps(options["findings"], hosts, options["control_planes"], options["unfinished"])
         left = for_a_person(options["findings"], hosts, options["control_planes"])
         width = max(display.columns or 79, 60)
         for line, kind in tell_steps(found, left, width, options["approved"]):

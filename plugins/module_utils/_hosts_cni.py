@@ -25,6 +25,8 @@ RunCommand = Callable[..., "tuple[int, str, str]"]
 NETWORKS = "/var/lib/cni/networks"
 LEASE_AGE = 120.0
 """Seconds for which a lease may be without a sandbox: one that is being made is not listed yet."""
+SETTLE = 1.0
+"""Seconds after which the runtime has read a change of its configuration's folder."""
 HOSTPORT_CHAIN = "CNI-HOSTPORT-DNAT"
 
 
@@ -56,8 +58,15 @@ class Runtime:
         return options.get("network", "POD") == "POD"
 
     def remove(self, sandbox: str) -> None:
-        """Stops a sandbox, which undoes its network with the configuration that is there now, and removes it."""
-        self._run("stopp", sandbox)
+        """Stops a sandbox, which undoes its network with the configuration that is there now, and removes it.
+
+        The runtime takes a moment to see that a configuration is gone, so a failure is tried once more.
+        """
+        try:
+            self._run("stopp", sandbox)
+        except CniError:
+            time.sleep(SETTLE)
+            self._run("stopp", sandbox)
         self._run("rmp", "--force", sandbox)
 
 

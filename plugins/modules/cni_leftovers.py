@@ -29,6 +29,12 @@ options:
     description: Whether the sandboxes of pods are stopped and removed.
     type: bool
     default: false
+  allow_stuck:
+    description:
+      - Whether sandboxes may stay whose network the present configuration cannot undo, because its plugins are gone.
+        They are answered as RV(stuck), to be stopped once flannel's configuration is the only one.
+    type: bool
+    default: false
   leases:
     description: Whether host-local's leases without a sandbox are removed, if they are older than two minutes.
     type: bool
@@ -70,6 +76,12 @@ removed:
   elements: str
   returned: success
   sample: [lease /var/lib/cni/networks/cbr0/10.244.1.9, link cni0]
+stuck:
+  description: Pods whose sandboxes could not be stopped, with what the runtime said.
+  type: list
+  elements: str
+  returned: O(stop_sandboxes=true)
+  sample: ['default/web-0: failed to find plugin "calico" in path [/opt/cni/bin]']
 """
 
 import os
@@ -80,17 +92,24 @@ from ansible.module_utils.basic import AnsibleModule
 from ansible_collections.podnet.kubeadm.plugins.module_utils import _hosts_cni as cni
 
 
-def stop_sandboxes(module: AnsibleModule, runtime: cni.Runtime) -> list[str]:
-    """Stops and removes the sandboxes that have a network of their own; answers them."""
+def stop_sandboxes(module: AnsibleModule, runtime: cni.Runtime) -> tuple[list[str], list[str]]:
+    """Stops and removes the sandboxes that have a network of their own; answers them, and those that could not be."""
     sandboxes = [one for one in runtime.sandboxes() if runtime.own_network(one["id"])]
+    stuck: list[str] = []
     if not module.check_mode:
         if sandboxes and module.run_command(["systemctl", "is-active", "--quiet", "kubelet"])[0] == 0:
             raise cni.CniError(
                 "The kubelet runs and would start the pods again at once. Stop it first, and start it afterwards."
             )
-        for one in sandboxes:
-            runtime.remove(one["id"])
-    return [f"sandbox of {cni.title_of(one)}" for one in sandboxes]
+        for one in list(sandboxes):
+            try:
+                runtime.remove(one["id"])
+            except cni.CniError as error:
+                if not module.params["allow_stuck"]:
+                    raise
+                sandboxes.remove(one)
+                stuck.append(f"{cni.title_of(one)}: {error}")
+    return [f"sandbox of {cni.title_of(one)}" for one in sandboxes], stuck
 
 
 def clear_links(module: AnsibleModule) -> list[str]:
@@ -125,7 +144,7 @@ def clear_host_ports(module: AnsibleModule, live: set[str]) -> list[str]:
 
 def run(module: AnsibleModule) -> dict[str, Any]:
     runtime = cni.Runtime(module.run_command, module.params["socket"])
-    removed = stop_sandboxes(module, runtime) if module.params["stop_sandboxes"] else []
+    removed, stuck = stop_sandboxes(module, runtime) if module.params["stop_sandboxes"] else ([], [])
     removed += clear_links(module)
     if module.params["leases"] or module.params["host_ports"]:
         live = {one["id"] for one in runtime.sandboxes()}
@@ -137,13 +156,15 @@ def run(module: AnsibleModule) -> dict[str, Any]:
         if module.params["host_ports"]:
             removed += clear_host_ports(module, live)
     diff = {"before": "".join(f"{one}\n" for one in removed), "after": ""}
-    return {"changed": bool(removed), "removed": removed, "diff": diff}
+    result = {"changed": bool(removed), "removed": removed, "diff": diff}
+    return {**result, "stuck": stuck} if module.params["stop_sandboxes"] else result
 
 
 def main() -> None:
     module = AnsibleModule(
         argument_spec={
             "stop_sandboxes": {"type": "bool", "default": False},
+            "allow_stuck": {"type": "bool", "default": False},
             "leases": {"type": "bool", "default": False},
             "host_ports": {"type": "bool", "default": False},
             "links": {"type": "list", "elements": "str", "default": []},

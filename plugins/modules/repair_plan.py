@@ -36,6 +36,11 @@ options:
     type: list
     elements: str
     required: true
+  unfinished:
+    description: Hosts whose node an earlier repair drained and, because it was stopped, did not give back.
+    type: list
+    elements: str
+    default: []
   approved:
     description: Whether the steps will be carried out, so that nothing needs to be said of how to approve them.
     type: bool

@@ -28,18 +28,21 @@ class Repair:
     ``does`` and ``undo`` are sentences for a person. ``phase`` is one of PHASES; within a phase the table's order
     holds. ``drains``: whether the pods of the node are moved away and those that cannot be are stopped, so that their
     network is undone with the configuration that made it. ``interrupts``: what stands still meanwhile, or nothing.
-    ``files`` (shell patterns) and ``objects`` (``KIND NAMESPACE/NAME``) are kept before it.
+    ``then``: repairs that have to follow on the same host. ``files`` (shell patterns) and ``objects`` (``KIND
+    NAMESPACE/NAME``) are kept before it.
     """
 
     does: str
     phase: str
     interrupts: str = ""
     drains: bool = False
+    then: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
     objects: tuple[str, ...] = ()
     undo: str = "-e repair_undo=DATE puts the former files and objects back"
 
 
+GIVE_BACK = "repair:give_back"
 NOTHING_TO_UNDO = "nothing to undo: it makes again what was lost"
 FLANNEL_OBJECTS = (
     "ConfigMap kube-flannel/kube-flannel-cfg",
@@ -121,6 +124,7 @@ REPAIRS: dict[str, Repair] = {
         "nodes",
         interrupts="every pod of the node",
         drains=True,
+        then=("flannel:restart",),
         undo=NOTHING_TO_UNDO,
     ),
     "host:reset_leftovers": Repair(
@@ -151,6 +155,11 @@ REPAIRS: dict[str, Repair] = {
         interrupts="changes of services on the node, for some seconds",
         undo=NOTHING_TO_UNDO,
     ),
+    GIVE_BACK: Repair(
+        "starts the kubelet and lets pods come again to the node that an earlier repair drained and did not finish",
+        "nodes",
+        undo=NOTHING_TO_UNDO,
+    ),
 }
 """By ``ROLE:ENTRY_POINT``, in the order in which they depend on each other."""
 
@@ -173,21 +182,27 @@ class Step:
     objects: list[str] = field(default_factory=list)
 
 
-def steps(findings: Iterable[dict[str, Any]], hosts: list[str], control_planes: list[str]) -> list[dict[str, Any]]:
+def steps(
+    findings: Iterable[dict[str, Any]], hosts: list[str], control_planes: list[str], unfinished: Iterable[str] = ()
+) -> list[dict[str, Any]]:
     """The steps that mend the findings, in the order in which they are to be done.
 
     ``findings``: of a verdict (``as_dict``), consequences below their cause. Only causes are mended: what is folded
     away goes with them, and what does not is found by the verdict afterwards. ``hosts``: those that can be reached;
-    ``control_planes``: the cluster's, the first one does what is done once.
+    ``control_planes``: the cluster's, the first one does what is done once. ``unfinished``: hosts whose node an earlier
+    repair drained and, because it was stopped, did not give back.
     """
     wanted: dict[tuple[str, str], list[str]] = {}
     for finding in findings:
         if finding["severity"] == "info" or not finding.get("repair"):
             continue
-        for host in _hosts_of(finding, hosts, control_planes):
-            codes = wanted.setdefault((finding["repair"], host), [])
-            if finding["code"] not in codes:
-                codes.append(finding["code"])
+        for repair in (finding["repair"], *REPAIRS[finding["repair"]].then):
+            for host in _hosts_of(finding, hosts, control_planes):
+                codes = wanted.setdefault((repair, host), [])
+                if finding["code"] not in codes:
+                    codes.append(finding["code"])
+    drained = {host for repair, host in wanted if REPAIRS[repair].drains}  # given back anyway
+    wanted.update({(GIVE_BACK, host): [] for host in unfinished if host in hosts and host not in drained})
     order = {name: (PHASES.index(one.phase), index) for index, (name, one) in enumerate(REPAIRS.items())}
     first_to_last = sorted(wanted.items(), key=lambda item: (order[item[0][0]], hosts.index(item[0][1])))
     return [asdict(_step(repair, host, codes)) for (repair, host), codes in first_to_last]
@@ -243,7 +258,8 @@ def tell_steps(
         lines.append((f"Steps of the repair, {len(found)} in this order:", "title"))
     for number, step in enumerate(found, 1):
         lines += _lines(f"{number:>3}. {step['host']}: {step['does']}", width, "     ")
-        lines += _lines(f"     mends      {', '.join(step['codes'])}", width, " " * 16)
+        if step["codes"]:
+            lines += _lines(f"     mends      {', '.join(step['codes'])}", width, " " * 16)
         lines += _lines(f"     by         {step['role']}, entry point {step['entry_point']}", width, " " * 16)
         if step["interrupts"]:
             lines += _lines(f"     interrupts {step['interrupts']}", width, " " * 16)

@@ -81,7 +81,7 @@ class Cluster:
         self.scratch = Path(tempfile.mkdtemp(prefix="podnet-faults-"))
         self._known: dict[str, str] = {}
 
-    def command(self, *words: str, limit: float = 120, data: str | None = None) -> subprocess.CompletedProcess[str]:
+    def command(self, *words: str, limit: float = 900, data: str | None = None) -> subprocess.CompletedProcess[str]:
         done = subprocess.run(
             words, cwd=ROOT, env=self.env, input=data, capture_output=True, text=True, timeout=limit, check=False
         )
@@ -100,7 +100,7 @@ class Cluster:
     def state(self) -> Path:
         return CACHE / "labs" / LAB
 
-    def play(self, playbook: str, *words: str, limit: float = 300) -> Seen:
+    def play(self, playbook: str, *words: str, limit: float = 900) -> Seen:
         """A playbook; what it reported of verdict and traffic, where it did."""
         report, junit = self.scratch / "report", self.scratch / "verify.xml"
         shutil.rmtree(report, ignore_errors=True)
@@ -129,12 +129,12 @@ class Cluster:
             ]
         return seen
 
-    def on(self, node: str, script: str, limit: float = 90) -> str:
+    def on(self, node: str, script: str, limit: float = 240) -> str:
         """Runs a shell script on a node, with addresses and ranges of the nodes as N1.., P1.. and POD."""
         known = "".join(f"{name}={value}\n" for name, value in self.names().items())
         return self._ssh(node, f"{PRELUDE.read_text()}\n{known}{script}", limit)
 
-    def _ssh(self, node: str, script: str, limit: float = 90) -> str:
+    def _ssh(self, node: str, script: str, limit: float = 240) -> str:
         done = self.command(
             "ssh", "-F", str(self.state / "ssh_config"), node, "bash", "-eu", "-s", data=script, limit=limit
         )
@@ -166,14 +166,14 @@ class Cluster:
     def make(self) -> None:
         self._known = {}
         self.lab("up", "3", limit=3000)
-        done = self.play("playbooks/site.yml", limit=600)
+        done = self.play("playbooks/site.yml", limit=1200)
         if done.code:
             raise Failed(f"site does not make a healthy cluster:\n{done.text[-4000:]}")
 
     def witness(self) -> None:
         """A pod of the pod network on every node, of which it can be told afterwards whether it lived through."""
         self.on("n1", f"kubectl apply -f - <<'WITNESS' >/dev/null\n{WITNESS.read_text()}\nWITNESS")
-        self.on("n1", "kubectl -n witness rollout status daemonset/witness --timeout=60s", limit=90)
+        self.on("n1", "kubectl -n witness rollout status daemonset/witness --timeout=180s", limit=200)
 
     def pods(self) -> dict[str, Pod]:
         """The pods by namespace/name."""

@@ -58,7 +58,7 @@ def run(fault: dict[str, Any], cluster: Cluster, limit: float) -> str:
 
     drained = False
     if fault["code"] is not None:
-        seen = cluster.play("playbooks/repair.yml", "-e", "repair_approve=true", limit=400)
+        seen = cluster.play("playbooks/repair.yml", "-e", "repair_approve=true")
         expect(mended, fault, seen)
         drained = "interrupts every pod of the node" in seen.text
         for node, script in fault.get("undo", {}).items():
@@ -74,6 +74,8 @@ def run(fault: dict[str, Any], cluster: Cluster, limit: float) -> str:
     if seconds > limit:
         wrong.append(f"fault to green took {seconds:.0f} s; the limit is {limit:.0f}")
     expect(untouched, fault, drained, before, cluster)
+    for node, script in fault.get("cleanup", {}).items():
+        cluster.on(node, script)
     times = f"named after {told:.0f} s, green after {seconds:.0f} s"
     if wrong:
         raise Wrong("; ".join([*wrong, times]))
@@ -85,7 +87,7 @@ def inject(fault: dict[str, Any], cluster: Cluster) -> None:
         cluster.on(node, script)
     for node in fault.get("restart", []):
         cluster.lab("restart", node)
-        cluster.on("n1", f"kubectl wait --for=condition=Ready node/{node} --timeout=60s", limit=90)
+        cluster.on("n1", f"kubectl wait --for=condition=Ready node/{node} --timeout=180s", limit=200)
     if "settle" in fault:
         node = next((place for place in fault["where"] if place in NODES), NODES[0])
         cluster.on(node, f"for i in $(seq 60); do ({fault['settle']}) && exit 0; sleep 0.5; done; exit 1")
@@ -193,9 +195,9 @@ def recover(fault: dict[str, Any], cluster: Cluster) -> None:
     """A healthy cluster for the next fault: the old one where that works, else a new one."""
     cluster.variables = {}
     try:
-        for node, script in fault.get("undo", {}).items():
+        for node, script in [*fault.get("undo", {}).items(), *fault.get("cleanup", {}).items()]:
             cluster.on(node, f"set +e\n{script}\ntrue")
-        cluster.play("playbooks/repair.yml", "-e", "repair_approve=true", limit=400)
+        cluster.play("playbooks/repair.yml", "-e", "repair_approve=true")
         if settled(cluster.check, lambda seen: seen.green).green:
             return
     except (Failed, subprocess.TimeoutExpired):

@@ -34,6 +34,11 @@ PODS = {
         },
     ]
 }
+# What `crictl stopp` said while a file of Calico, whose plugin was not there, was the first.
+UNDO = (
+    'rpc error: code = Unknown desc = failed to destroy network for sandbox: plugin type="calico" failed (delete): '
+    'failed to find plugin "calico" in path [/opt/cni/bin]'
+)
 NETWORK = {WITNESS: "POD", PROXY: "NODE"}
 # Of `iptables-save -t nat` on a node whose pod with a hostPort had gone; the id is as above.
 NAT = f"""*nat
@@ -49,7 +54,7 @@ COMMIT
 @pytest.fixture
 def host(monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path) -> dict[str, Any]:
     """A host with the sandboxes of PODS, a bridge cni0 without ports, a leaked lease, and what it was asked to do."""
-    state: dict[str, Any] = {"pods": PODS, "kubelet": "inactive", "asked": [], "root": tmp_path}
+    state: dict[str, Any] = {"pods": PODS, "kubelet": "inactive", "asked": [], "stuck": set()}
     bridge = tmp_path / "net" / "cni0" / "brif"
     bridge.mkdir(parents=True)
     state["ports"] = bridge
@@ -66,6 +71,8 @@ def host(monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path) -> dict[str, A
             if words[0] == "inspectp":
                 options = {"network": NETWORK[words[-1]], "pid": "CONTAINER"}
                 return 0, json.dumps({"status": {"linux": {"namespaces": {"options": options}}}}), ""
+            if words[0] == "stopp" and words[-1] in state["stuck"]:
+                return 1, "", UNDO
             state["pods"] = {"items": [one for one in state["pods"]["items"] if one["id"] != words[-1]]}
         elif command[:2] == ["systemctl", "is-active"]:
             return (0 if state["kubelet"] == "active" else 3), "", ""
@@ -76,6 +83,7 @@ def host(monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path) -> dict[str, A
 
     monkeypatch.setattr(AnsibleModule, "run_command", run_command)
     monkeypatch.setattr(AnsibleModule, "get_bin_path", lambda _self, name, *_rest: f"/usr/sbin/{name}")
+    monkeypatch.setattr(_hosts_cni, "SETTLE", 0)
     sys_net = str(tmp_path / "net")
     monkeypatch.setattr(_hosts_cni, "there", lambda link: (tmp_path / "net" / link).is_dir())
     members = _hosts_cni.members
@@ -94,6 +102,17 @@ def test_pods_of_the_pod_network_are_stopped_and_those_of_the_host_stay(
     assert result["changed"] and result["removed"] == ["sandbox of witness/witness-x7fsk"]
     assert [one["id"] for one in host["pods"]["items"]] == [PROXY]
     assert run_module(cni_leftovers, {"stop_sandboxes": True})["changed"] is False
+
+
+def test_what_the_present_configuration_cannot_undo_stays_where_that_is_allowed(
+    run_module: RunModule, host: dict[str, Any]
+) -> None:
+    host["stuck"] = {WITNESS}
+    result = run_module(cni_leftovers, {"stop_sandboxes": True, "allow_stuck": True})
+    assert result["removed"] == [] and len(host["pods"]["items"]) == 2
+    assert result["stuck"][0].startswith("witness/witness-x7fsk: crictl stopp") and "calico" in result["stuck"][0]
+    result = run_module(cni_leftovers, {"stop_sandboxes": True})
+    assert result["failed"] and "calico" in result["msg"]
 
 
 def test_a_kubelet_that_runs_is_refused(run_module: RunModule, host: dict[str, Any]) -> None:

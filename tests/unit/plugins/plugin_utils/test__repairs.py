@@ -75,6 +75,25 @@ def test_a_host_that_cannot_be_reached_gets_no_step() -> None:
     assert steps([finding("ip-forward-off", "host:main", ["n9"])], HOSTS, ["n1"]) == []
 
 
+def test_what_has_to_follow_a_repair_is_a_step_of_its_own() -> None:
+    found = steps([finding("stale-link", "host:stale_links", ["n2"])], HOSTS, ["n1"])
+    assert [step["repair"] for step in found] == ["host:stale_links", "flannel:restart"]
+    assert found[1]["codes"] == ["stale-link"]
+    assert {one for each in REPAIRS.values() for one in each.then} <= set(REPAIRS)
+
+
+def test_a_node_that_a_killed_repair_drained_is_given_back_last_and_once() -> None:
+    findings = [finding("stale-link", "host:stale_links", ["n3"]), finding("route-missing", "flannel:restart", ["n2"])]
+    found = steps(findings, HOSTS, ["n1"], unfinished=["n3", "n2", "n9"])
+    assert [(step["host"], step["repair"]) for step in found] == [
+        ("n3", "host:stale_links"),
+        ("n2", "flannel:restart"),
+        ("n3", "flannel:restart"),
+        ("n2", "repair:give_back"),
+    ]
+    assert "mends" not in tell_steps(steps([], HOSTS, ["n1"], ["n2"]), [], 80, True)[2][0]
+
+
 def test_infos_are_left_alone_and_what_has_no_repair_is_for_a_person() -> None:
     findings = [finding("a", "host:main", ["n1"], "info"), finding("live-cidr-change", None, ["intent"])]
     assert steps(findings, HOSTS, ["n1"]) == []
