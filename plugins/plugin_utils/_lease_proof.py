@@ -85,7 +85,10 @@ def _interruptions(running: View, view: View) -> Iterator[str]:
             )
     # Between init and flannel there is a cluster, and no configuration of flannel in it.
     if running.cluster.has("flannel_config") and running.cluster.flannel_config.net_conf_text:
-        has, asked = running.cluster.net_conf.backend_type, view.cluster.net_conf.backend_type
+        try:
+            has, asked = running.cluster.net_conf.backend_type, view.cluster.net_conf.backend_type
+        except Malformed:
+            return  # flannel cannot start with it either: the backend that is to be replaced is none
         if has != asked and not running.intent.flannel.flag("change_backend"):
             yield (
                 f"flannel_backend is {asked}, and flannel of the running cluster works with {has}. A change cuts nodes "

@@ -153,6 +153,10 @@ class Cluster:
             self._known["POD"] = yaml.safe_load(config)["networking"]["podSubnet"]
         return self._known
 
+    def forget(self) -> None:
+        """Lets the names be asked for again: nodes that registered anew have other ranges."""
+        self._known = {}
+
     def ready(self) -> None:
         """Makes the cluster where it is not there; one of the other mode is removed first."""
         if self.command("./dev", "lab", "status").returncode == 0:
@@ -164,7 +168,7 @@ class Cluster:
         self.make()
 
     def make(self) -> None:
-        self._known = {}
+        self.forget()
         self.lab("up", "3", limit=3000)
         done = self.play("playbooks/site.yml", limit=1200)
         if done.code:

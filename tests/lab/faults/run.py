@@ -48,6 +48,7 @@ def run(fault: dict[str, Any], cluster: Cluster, limit: float) -> str:
 
     before = cluster.pods()
     cluster.variables = fault.get("variables", {})
+    cluster.forget()
     inject(fault, cluster)
     started, began = time.monotonic(), time.time()
 

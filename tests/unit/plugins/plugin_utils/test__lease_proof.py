@@ -183,6 +183,12 @@ def test_a_changed_backend_is_refused_unless_it_is_accepted() -> None:
     assert spoken_against(bundle(), conf, flannel=accepted) == []
 
 
+def test_a_configuration_that_cannot_be_read_is_in_the_way_of_none() -> None:
+    one = bundle()
+    one["cluster"]["flannel_config"]["net-conf.json"] = "{ Network: 10.244.0.0/16 }"
+    assert spoken_against(one) == []
+
+
 def test_a_dual_stack_network_that_lacks_the_second_family() -> None:
     one = copy.deepcopy(bundle("cluster-dual"))
     conf = json.loads(one["cluster"]["flannel_config"]["net-conf.json"])
