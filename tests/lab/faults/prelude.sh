@@ -56,11 +56,23 @@ manager_flags() {
         case $flag in *=*) sed -i "s|^    - kube-controller-manager\$|&\n    - $flag|" /root/manager.yaml ;; esac
     done
     mv /root/manager.yaml $file
+    another_manager "$former"
+}
+
+# manager_restarted: restarts the controller manager, and waits until it leads again.
+manager_restarted() {
+    local crictl="crictl --timeout 60s -r unix:///run/containerd/containerd.sock" former
+    former=$(manager_that_leads)
+    $crictl stop "$($crictl ps -q --name kube-controller-manager)" >/dev/null
+    another_manager "$former"
+}
+
+another_manager() {
     for _ in $(seq 150); do
-        [ "$(manager_that_leads)" = "$former" ] || return 0
+        [ "$(manager_that_leads)" = "$1" ] || return 0
         sleep 0.5
     done
-    echo "the controller manager does not lead with its new flags" >&2
+    echo "no other controller manager leads than $1" >&2
     return 1
 }
 
@@ -68,12 +80,25 @@ manager_that_leads() { kubectl -n kube-system get lease kube-controller-manager 
 
 # new_node: lets the node register again, as a machine that never was in the cluster.
 new_node() {
-    local crictl="crictl -r unix:///run/containerd/containerd.sock"
+    local crictl="crictl --timeout 60s -r unix:///run/containerd/containerd.sock"
     systemctl stop kubelet
     $crictl pods -q | grep -vxFf <($crictl pods -q --label tier=control-plane; echo none) | xargs -r $crictl rmp -f >/dev/null
     for link in cni0 flannel.1; do [ ! -e /sys/class/net/$link ] || ip link delete $link; done
     rm -f /run/flannel/subnet.env
     systemctl start kubelet
+}
+
+# no_accepts: takes back what a repair of the firewall added, which would hide the next fault of that kind.
+no_accepts() {
+    local chain hook
+    [ ! -e /etc/systemd/system/podnet-firewall.service ] || systemctl disable -q --now podnet-firewall.service
+    rm -rf /etc/podnet.kubeadm/firewall.* /etc/systemd/system/podnet-firewall.service
+    for chain in PODNET-INPUT PODNET-FORWARD; do
+        hook=${chain#PODNET-}
+        iptables -S "$chain" >/dev/null 2>&1 || continue
+        while iptables -D "$hook" -j "$chain" 2>/dev/null; do :; done
+        iptables -F "$chain"; iptables -X "$chain"
+    done
 }
 
 # flannel_says NODE TEXT: whether flannel's log on the node, of the container now or the one before, has the text.

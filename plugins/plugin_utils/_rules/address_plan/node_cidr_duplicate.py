@@ -15,8 +15,10 @@ someone patched an empty `spec.podCIDR` by hand, with the whole pod range or wit
 Pods with hostNetwork share their node's address, and rightly so.
 
 ## Mend
-For each node but the first: drain, delete the Node object, clean its CNI state (or reboot), start the kubelet, which
-registers again and gets a range of its own. spec.podCIDR cannot be changed in place.
+Keep the nodes whose range is of the usual size. For each other one: drain, delete the Node object, restart the
+controller managers, clean its CNI state (or reboot), start the kubelet, which registers again and gets a range of its
+own; then restart flannel's DaemonSet. spec.podCIDR cannot be changed in place. A controller manager that goes on takes
+all of a deleted node's range for free, ranges of other nodes within it too, and gives them out again.
 
 ## Prevent
 Never patch spec.podCIDR; give the range to the controller manager: see `pod-cidr-missing`.
@@ -24,6 +26,7 @@ Never patch spec.podCIDR; give the range to the controller manager: see `pod-cid
 ## Sources
 - flannel issues 1224, 1549; PR 1550
 - kubernetes issue 19854: node updates may not change podCIDR
+- tried: after a node with the whole range was deleted, it registered again and got the range of another node
 """
 
 from __future__ import annotations
@@ -39,7 +42,9 @@ RULE = Rule(
     title="Nodes have the same pod range",
     severity="error",
     needs=("cluster.nodes",),
-    remedy="Drain and delete all but one of these Node objects, clean their CNI state, and start their kubelets again.",
+    remedy="Drain and delete all but one of these Node objects (a range of another size first), restart the controller "
+    "managers, which take the deleted ranges for free, clean the nodes' CNI state, start their kubelets again, and run "
+    "kubectl -n kube-flannel rollout restart daemonset/kube-flannel-ds.",
     explains=("fdb-stale", "route-stale", "route-missing"),
     rank=8,
 )
