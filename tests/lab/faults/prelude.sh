@@ -38,6 +38,8 @@ $1
 d['net-conf.json'] = json.dumps(c)" | kubectl replace -f -
 }
 
+cri() { crictl --timeout 60s -r unix:///run/containerd/containerd.sock "$@"; }
+
 # kubeadm_config FROM TO: changes kubeadm's ClusterConfiguration, FROM as a regular expression.
 kubeadm_config() {
     edited kube-system configmap/kubeadm-config "
@@ -61,9 +63,9 @@ manager_flags() {
 
 # manager_restarted: restarts the controller manager, and waits until it leads again.
 manager_restarted() {
-    local crictl="crictl --timeout 60s -r unix:///run/containerd/containerd.sock" former
+    local former
     former=$(manager_that_leads)
-    $crictl stop "$($crictl ps -q --name kube-controller-manager)" >/dev/null
+    cri stop "$(cri ps -q --name kube-controller-manager)" >/dev/null
     another_manager "$former"
 }
 
@@ -80,9 +82,9 @@ manager_that_leads() { kubectl -n kube-system get lease kube-controller-manager 
 
 # new_node: lets the node register again, as a machine that never was in the cluster.
 new_node() {
-    local crictl="crictl --timeout 60s -r unix:///run/containerd/containerd.sock"
+    local pod link
     systemctl stop kubelet
-    $crictl pods -q | grep -vxFf <($crictl pods -q --label tier=control-plane; echo none) | xargs -r $crictl rmp -f >/dev/null
+    for pod in $(cri pods -q | grep -vxFf <(cri pods -q --label tier=control-plane; echo none)); do cri rmp -f "$pod" >/dev/null; done
     for link in cni0 flannel.1; do [ ! -e /sys/class/net/$link ] || ip link delete $link; done
     rm -f /run/flannel/subnet.env
     systemctl start kubelet
