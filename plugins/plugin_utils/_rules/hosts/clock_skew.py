@@ -16,7 +16,9 @@ difference; a node flips between Ready and NotReady.
 - Another time zone: clocks are compared in seconds since the epoch.
 - A controller whose own clock is off: then all hosts agree with each other, and it is told as a warning about the
   controller.
-- A second or two: the gathering itself takes as long.
+- A host that was asked late: on a busy machine seconds pass between the controller's look at its clock and the host's.
+  A clock is ahead only where it shows a time at which the evidence was complete already, and behind where it shows one
+  at which the host was not asked yet.
 
 ## Mend
 `timedatectl set-ntp true`, or start chrony, and wait until `timedatectl` says synchronized. Then join again.
@@ -34,7 +36,7 @@ from collections.abc import Iterator
 from statistics import median
 
 from ..._evidence._host import Host
-from ..._finding import Found, Malformed
+from ..._finding import Found, Malformed, Missing
 from ..._registry import Rule
 from ..._view import View
 
@@ -49,37 +51,41 @@ RULE = Rule(
 
 _EPOCH = 1e9
 _ERROR, _WARNING = 60, 10
-"""Seconds. Gathering a host takes a few, and both clocks are read at its beginning."""
-_WAY = 30
-"""Seconds that the way to a busy host may take. They only ever make a host seem ahead."""
+"""Seconds beyond the time in which the host's clock was read."""
+_LONGEST = 600
+"""Seconds that gathering counts for at most: a bundle made by hand may say when it was packed, hours later."""
 
 
 def collect(node: Host, view: View) -> float:
     for key in ("clock", "controller_clock"):
         if not _EPOCH < getattr(node, key) < _EPOCH * 100:
             raise Malformed(f"{node.path}.{key}", "it is no time of this century")
-    return node.clock - node.controller_clock
+    apart = node.clock - node.controller_clock
+    return apart if apart < 0 else max(0.0, apart - _gathering(node, view))
+
+
+def _gathering(node: Host, view: View) -> float:
+    """Seconds from the controller's clock at the host to the end of gathering, when it looked at its own again."""
+    try:
+        return min(max(view.now.timestamp() - node.controller_clock, 0.0), _LONGEST)
+    except Missing:
+        return 0.0
 
 
 def check_nodes(facts: dict[str, float], view: View) -> Iterator[Found]:
     if not facts:
         return
-    right = any(_sure(offset) < _WARNING for offset in facts.values())
+    right = any(abs(offset) < _WARNING for offset in facts.values())
     middle = 0.0 if right else median(facts.values())
     for host, offset in facts.items():
         apart = offset - middle
-        if _sure(apart) >= _WARNING:
+        if abs(apart) >= _WARNING:
             compared = {"seconds against the controller": round(offset, 1), "against the other hosts": round(apart, 1)}
-            severity = None if _sure(apart) >= _ERROR else "warning"
+            severity = None if abs(apart) >= _ERROR else "warning"
             yield Found(f"the clock is {_length(apart)}", compared, where=host, severity=severity)
-    if not right and _sure(middle) >= _WARNING:
+    if not right and abs(middle) >= _WARNING:
         summary = f"all hosts' clocks are {_length(middle)} against the controller's, which is off itself"
         yield Found(summary, {"seconds": round(middle, 1)}, severity="warning")
-
-
-def _sure(offset: float) -> float:
-    """How far a clock is off at least, in seconds."""
-    return offset - _WAY if offset > _WAY else max(-offset, 0)
 
 
 def _length(seconds: float) -> str:
