@@ -17,6 +17,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "docs" / "findings"
+ADVICE = ROOT / "docs" / "advice.md"
 sys.path.insert(0, str(ROOT / ".ansible" / "collections"))
 
 from ansible_collections.podnet.kubeadm.plugins.plugin_utils._registry import CHAPTERS, LoadedRule, load_rules
@@ -60,10 +61,28 @@ def mend_section(loaded: LoadedRule) -> str:
     if rule.explains:
         codes = ", ".join(f"`{code}`" for code in sorted(rule.explains))
         lines.append(f"Its consequences at the same place are folded under it: {codes}.")
+    if cures := advice().get(loaded.code):
+        named = ", ".join(f"[{title}](../advice.md#{anchor(title)})" for title in cures)
+        lines.append(f"Cures that people find, and what they do: {named}.")
     lines.append(
         f"To go on in spite of it, list `{loaded.code}` in `cluster_accept_findings`; it stays listed as accepted."
     )
     return "\n\n".join(lines)
+
+
+def advice() -> dict[str, list[str]]:
+    """The sections of docs/advice.md by the codes that they name."""
+    found: dict[str, list[str]] = {}
+    for section in ADVICE.read_text(encoding="utf-8").split("\n## ")[1:]:
+        title, _newline, body = section.partition("\n")
+        for code in sorted(set(re.findall(r"findings/([a-z0-9-]+)\.md", body))):
+            found.setdefault(code, []).append(title)
+    return found
+
+
+def anchor(title: str) -> str:
+    """What a page's heading is linked by, as GitHub makes it."""
+    return re.sub(r"[^a-z0-9 _-]", "", title.lower()).replace(" ", "-")
 
 
 def link(text: str, own: str, rules: dict[str, LoadedRule]) -> str:
@@ -83,7 +102,7 @@ def index(rules: dict[str, LoadedRule]) -> str:
         "",
         "One code, one cause, whatever the symptom. A symptom (a missing subnet.env, `NetworkPluginNotReady`, a pod",
         "without address) is never a code. Every page says what the cause means, how it looks, what looks like it but",
-        "is not, and how to mend and prevent it.",
+        "is not, and how to mend and prevent it. What the cures do that people find: [advice](../advice.md).",
     ]
     for folder, title in CHAPTERS.items():
         lines += ["", f"## {title}", "", "| code | cause | severity |", "| --- | --- | --- |"]

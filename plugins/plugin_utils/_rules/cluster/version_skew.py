@@ -46,8 +46,8 @@ RULE = Rule(
     title="Versions of one cluster that do not fit each other",
     severity="error",
     needs=("nodes.kubelet_version", "intent.kubernetes_version"),
-    remedy="Upgrade the control plane first with podnet.kubeadm.upgrade, or install the kubelet of its version and "
-    "hold it; the role kubernetes_packages does both.",
+    remedy="Upgrade the control plane first (kubeadm upgrade plan tells how), or install the kubelet of its version "
+    "and hold it, as the role kubernetes_packages does.",
     explains=("package-not-held",),
     rank=15,
 )

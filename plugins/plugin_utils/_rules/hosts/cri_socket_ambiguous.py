@@ -17,8 +17,8 @@ field`.
 - Two sockets and a `criSocket`, or a kubelet that is already told which one.
 
 ## Mend
-Name the socket: `cluster_cri_socket: unix:///run/containerd/containerd.sock`, or `--cri-socket` on every kubeadm
-command. Or remove the runtime that is not needed.
+Name the socket: `--cri-socket unix:///run/containerd/containerd.sock` on every kubeadm command, or
+`nodeRegistration.criSocket` in its configuration. Or remove the runtime that is not needed.
 
 ## Prevent
 One runtime on a host.

@@ -21,7 +21,7 @@ kubeadm and the kubelet lower it, and whoever looks for the node under the host'
 
 ## Mend
 Before the cluster is built: `hostnamectl set-hostname NAME`. A node that is registered keeps its name for life: drain
-it, remove it with podnet.kubeadm.reset, rename it, join it again.
+it, `kubectl delete node`, `kubeadm reset`, rename it, join it again.
 
 ## Prevent
 Names of hosts from letters, digits and `-` only.

@@ -23,7 +23,7 @@ Remove the files whose container is no sandbox of the runtime (`crictl pods -q`)
 not empty the directory under running pods: addresses would be given twice.
 
 ## Prevent
-Drain before a reboot; podnet.kubeadm.reset clears the notes of a node that leaves.
+Drain before a reboot. On a node that leaves, `kubeadm reset` clears the notes.
 
 ## Sources
 - kubernetes issue 57280; flannel issues 1416, 2264; k3s issue 5885; containernetworking/plugins host-local

@@ -19,12 +19,11 @@ at first.
 - On a member: cni0 of its own former range, see `stale-link`.
 
 ## Mend
-podnet.kubeadm.reset on that host removes what is known to be a cluster's and lists the rest; then reboot it. By hand:
-`ip link delete cni0; ip link delete flannel.1; rm /run/flannel/subnet.env /etc/cni/net.d/10-flannel.conflist`, and
-the KUBE-, FLANNEL- and CNI- chains.
+`kubeadm reset --force` on that host, and what it leaves (it says so itself), then a reboot, which takes the chains too:
+`ip link delete cni0; ip link delete flannel.1; rm /run/flannel/subnet.env /etc/cni/net.d/10-flannel.conflist`.
 
 ## Prevent
-Take nodes out with podnet.kubeadm.reset.
+A node that leaves: `kubectl drain`, `kubectl delete node`, `kubeadm reset`, the lines above, reboot; join only then.
 
 ## Sources
 - kubernetes/kubeadm issues 820, 1822; kubernetes issue 39557; flannel issue 1309
@@ -48,7 +47,7 @@ RULE = Rule(
     title="Leftovers of a former cluster",
     severity="warning",
     needs=("nodes.ip_address", "nodes.iptables", "nodes.kubernetes_files"),
-    remedy="Run podnet.kubeadm.reset on the host, or remove what is listed, and reboot it before it joins.",
+    remedy="Run kubeadm reset --force on the host, remove what is listed, and reboot it before it joins.",
     repair="host:reset_leftovers",
     explains=("stale-link", "cni-plugin-missing", "ipam-leak", "port-taken", "route-stale"),
     rank=30,

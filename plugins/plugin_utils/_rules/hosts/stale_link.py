@@ -27,7 +27,7 @@ the plugin makes the bridge anew. Or drain and reboot. Never delete cni0 under r
 until they are deleted. For a flannel link: restart flannel's pod on that node, which makes it anew.
 
 ## Prevent
-podnet.kubeadm.reset removes both links before a node joins again.
+Before a node joins again, remove both links: `kubeadm reset` leaves them.
 
 ## Sources
 - containernetworking/plugins `plugins/main/bridge/bridge.go`; containernetworking/cni issue 306; flannel issue 1309;

@@ -27,7 +27,8 @@ hand-written chain; podnet.kubeadm.repair does what fits. Not `nft flush ruleset
 it.
 
 ## Prevent
-`firewall_mode: asserted` knows firewalld and nftables tables.
+`firewall_mode: asserted` stops site where a table drops pod traffic, whoever made it; `permitted` lets it pass where
+the table is firewalld's or has a chain for it.
 
 ## Sources
 - flannel issue 2055; firewalld issue 527; wiki.nftables.org, Configuring chains; tried: a drop in any base chain wins

@@ -28,7 +28,8 @@ Let the pod range pass before the policy: podnet.kubeadm.repair adds exactly tha
 ACCEPT`: Docker and ufw set it again, and it opens everything.
 
 ## Prevent
-`firewall_mode: asserted` keeps the accept in place, whoever starts later.
+`firewall_mode: permitted` puts the accept in place for good, whoever starts later; `asserted` stops site where it is
+missing.
 
 ## Sources
 - flannel issues 609, 699, 823, PR 872; moby/libnetwork issue 1526; kubernetes issue 45022; tried in both modes
@@ -48,7 +49,7 @@ RULE = Rule(
     title="The policy DROP of FORWARD meets pod traffic",
     severity="error",
     needs=("nodes.iptables", "nodes.nft"),
-    remedy="Run podnet.kubeadm.repair: it lets the pod range pass before the policy (firewall_mode: asserted).",
+    remedy="Run podnet.kubeadm.repair: it lets the pod range pass before the policy (firewall_mode: permitted).",
     repair="firewall:permitted",
     rank=35,
 )

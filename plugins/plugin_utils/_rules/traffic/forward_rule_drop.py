@@ -27,7 +27,7 @@ known makes *undetermined* only what hangs on it.
 Let the pod range pass right before that rule: podnet.kubeadm.repair. The rules of others stay as they are.
 
 ## Prevent
-`firewall_mode: asserted`.
+`firewall_mode: asserted` stops site where pod traffic would be dropped; `permitted` adds the accepts that are missing.
 
 ## Sources
 - kubeadm issue 139; flannel issues 2055, 1515; tried: the same REJECT kills in front and does nothing behind

@@ -25,7 +25,7 @@ kubelet.
 Open 6443 and 10250 between nodes and from the pod range: podnet.kubeadm.repair.
 
 ## Prevent
-`firewall_mode: asserted`.
+`firewall_mode: asserted` stops site where these ports are closed; `permitted` adds the accepts that are missing.
 
 ## Sources
 - kubernetes documentation, "Ports and Protocols"

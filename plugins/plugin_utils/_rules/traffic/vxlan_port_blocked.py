@@ -27,7 +27,7 @@ Open the port between nodes: podnet.kubeadm.repair on hosts whose own rules drop
 Where the platform takes 8472 for itself, another `flannel_port`.
 
 ## Prevent
-`firewall_mode: asserted` opens the port that the plan says.
+`firewall_mode: asserted` stops site where the plan's port is closed; `permitted` opens it.
 
 ## Sources
 - flannel issues 1039, 423, 2388; `Documentation/backends.md`
@@ -50,7 +50,7 @@ RULE = Rule(
     severity="error",
     needs=("nodes.probes", "nodes.iptables"),
     remedy="Open the backend's port between nodes: podnet.kubeadm.repair for the hosts' own rules (firewall_mode: "
-    "asserted), the security group for the cloud's; or set another flannel_port.",
+    "permitted), the security group for the cloud's; or set another flannel_port.",
     repair="firewall:permitted",
     rank=40,
 )
