@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+from ._evidence._bundle import uncollected
 from ._evidence._host import Host
 from ._finding import CLUSTER, INTENT, SEVERITIES, Finding, Found, Missing, Undetermined
 from ._order import fold, group, group_undetermined
@@ -106,6 +107,11 @@ def judge(
     strict: bool = False,
 ) -> Verdict:
     """Judges the view with all rules, or with those given. Hosts are read one at a time, each once."""
+    with uncollected():
+        return _judge(view, rules, accept, strict)
+
+
+def _judge(view: View, rules: dict[str, LoadedRule] | None, accept: Iterable[str], strict: bool) -> Verdict:
     rules = load_rules() if rules is None else rules
     run = _Run(strict)
     stage = view.stage

@@ -40,7 +40,7 @@ def judge(node: Mapping[str, Any], accepts: Accepts, rules: Ruleset | None = Non
     """The verdict over each kind of pod traffic and each port, from a host's evidence, or from rules made of it."""
     rules = rules or Ruleset.from_evidence(node)
     found = []
-    for name, packet, hooks in standard_packets(node, accepts.cidrs):
+    for name, packet, hooks in standard_packets(node, accepts.cidrs, facts=rules.facts):
         if "forward" in hooks:
             found.append(Judged(name, packet, "forward", walk(rules, packet, hooks)))
     for port in accepts.ports:

@@ -10,12 +10,22 @@ import functools
 import ipaddress
 import json
 import re
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
 
 from ._values import UNKNOWN, Tri
 
-Route = tuple[int, int, str, str, int, str]  # base, prefix length, device, type, metric, gateway
+_TABLES = ("main", "local", "default", "254", "255", "253")
+
+
+class Route(NamedTuple):
+    """Of one that covers an address; `gateway` is empty where its target is on the link."""
+
+    length: int
+    device: str
+    type: str
+    metric: int
+    gateway: str
 
 
 class Facts:
@@ -29,12 +39,17 @@ class Facts:
         for name, link in self.links.items():
             for info in link.get("addr_info") or []:
                 self._address(info, str(name))
-        self.routes = {4: _routes(node.get("ip_route"), 4), 6: _routes(node.get("ip6_route"), 6)}
+        self._node = node
         self.plain_rules = _plain_rules(node.get("ip_rule"))
         sysctl = node.get("sysctl")
         self.sysctl: Mapping[str, Any] = sysctl if isinstance(sysctl, Mapping) else {}
         found = re.match(r"(\d+)\.(\d+)", str(node.get("kernel") or ""))
         self.kernel = (int(found.group(1)), int(found.group(2))) if found else (6, 0)
+
+    @functools.cached_property
+    def routes(self) -> dict[int, Routes | None]:
+        """Routes by family, None where they were not looked at."""
+        return {4: _routes(self._node.get("ip_route"), 4), 6: _routes(self._node.get("ip6_route"), 6)}
 
     def _address(self, info: Mapping[str, Any], link: str) -> None:
         try:
@@ -73,13 +88,12 @@ class Facts:
 
     def on_link(self, value: Any, device: Any, family: int) -> Tri:
         """Whether an address is reached by a device without a gateway."""
-        if value is UNKNOWN or self.routes[family] is None:
+        routes = self.routes[family]
+        if value is UNKNOWN or routes is None:
             return None
-        bits = 32 if family == 4 else 128
         return any(
-            kind == "unicast" and name == device and not gateway and value >> (bits - length) == base >> (bits - length)
-            for base, length, name, kind, _metric, gateway in self.routes[family] or ()
-            if length
+            route.type == "unicast" and route.device == device and not route.gateway and route.length > 0
+            for route in routes.to(value)
         )
 
     def group(self, name: Any) -> Any:
@@ -94,21 +108,45 @@ class Facts:
         routes = self.routes[family]
         if routes is None or value is UNKNOWN or self.plain_rules is False:
             return UNKNOWN
-        bits = 32 if family == 4 else 128
         best: Route | None = None
-        for route in routes:
-            base, length, _device, _type, metric, _gateway = route
-            if length and value >> (bits - length) != base >> (bits - length):
+        for route in routes.to(value):
+            if not route.length and not default_counts:
                 continue
-            if not length and not default_counts:
-                continue
-            if best is None or (length, -metric) > (best[1], -best[4]):
+            if best is None or (route.length, -route.metric) > (best.length, -best.metric):
                 best = route
         if best is None:
             return None
-        if best[3] in ("local", "unicast"):
-            return best[2] or UNKNOWN
+        if best.type in ("local", "unicast"):
+            return best.device or UNKNOWN
         return None
+
+
+class Routes:
+    """Routes of one family by what they lead to: a node of a large cluster has thousands, a packet asks for few."""
+
+    def __init__(self, bits: int) -> None:
+        self.bits = bits
+        self._by_target: dict[tuple[int, int], list[Mapping[str, Any]]] = {}
+
+    def add(self, target: tuple[int, int], item: Mapping[str, Any]) -> None:
+        self._by_target.setdefault(target, []).append(item)
+
+    @functools.cached_property
+    def _lengths(self) -> list[int]:
+        return sorted({length for _base, length in self._by_target}, reverse=True)
+
+    def to(self, value: int) -> Iterator[Route]:
+        """Those that cover an address, the narrowest first, else as listed."""
+        for length in self._lengths:
+            rest = self.bits - length
+            for item in self._by_target.get((value >> rest << rest, length), ()):
+                yield Route(
+                    length,
+                    str(item.get("dev") or ""),
+                    str(item.get("type", "unicast")),
+                    int(item.get("metric") or 0),
+                    str(item.get("gateway") or item.get("via") or ""),
+                )
 
 
 def _objects(value: Any) -> list[Mapping[str, Any]]:
@@ -132,21 +170,17 @@ def _target(text: str) -> tuple[int, int] | None:
     return int(net.network_address), net.prefixlen
 
 
-def _routes(value: Any, family: int) -> list[Route] | None:
+def _routes(value: Any, family: int) -> Routes | None:
     if value is None:
         return None
-    bits = 32 if family == 4 else 128
-    found: list[Route] = []
+    found = Routes(32 if family == 4 else 128)
     for item in _objects(value):
-        if str(item.get("table", "main")) not in ("main", "local", "default", "254", "255", "253"):
+        table = item.get("table")
+        if table is not None and str(table) not in _TABLES:
             continue
         target = _target(str(item.get("dst", "")))
-        if target is None or target[1] > bits:
-            continue
-        base, length = target
-        device = str(item.get("dev") or "")
-        gateway = str(item.get("gateway") or item.get("via") or "")
-        found.append((base, length, device, str(item.get("type", "unicast")), int(item.get("metric") or 0), gateway))
+        if target is not None and target[1] <= found.bits:
+            found.add(target, item)
     return found
 
 
@@ -154,7 +188,4 @@ def _plain_rules(value: Any) -> bool | None:
     """Whether the routing rules are the three that every host has; None if not looked at."""
     if value is None:
         return None
-    return all(
-        str(rule.get("table")) in ("local", "main", "default", "255", "254", "253") and rule.get("src", "all") == "all"
-        for rule in _objects(value)
-    )
+    return all(str(rule.get("table")) in _TABLES and rule.get("src", "all") == "all" for rule in _objects(value))

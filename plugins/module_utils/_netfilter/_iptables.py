@@ -6,13 +6,14 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from typing import Any, Callable
 
 from . import _xt_matches, _xt_targets
 from ._model import ACT, MATCH, At, Chain, Rule, Step, Table
 from ._packet import State
-from ._values import Tri, Unsupported, negate
+from ._values import Tri, Unsupported, address, negate
 
 # Hooks and priorities of the tables' own chains (include/uapi/linux/netfilter_ipv4.h, enum nf_ip_hook_priorities).
 _HOOKS = {
@@ -24,7 +25,10 @@ _NAT = {"PREROUTING": -100, "OUTPUT": -100, "INPUT": 100, "POSTROUTING": 100}
 
 _WORD = re.compile(r'"((?:[^"\\]|\\.)*)"|(\S+)')
 _QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"')
-_COUNTERS = re.compile(r"^\[\d+:\d+\] ")
+_TABLE = re.compile(r"^\*", re.MULTILINE)
+_CHAIN = re.compile(r"^:(\S+)(?: +(\S+))?", re.MULTILINE)
+_RULE = re.compile(r"^(?:\[\d+:\d+\] )?(-A (\S+).*)", re.MULTILINE)
+_DESTINATION = {"ip": re.compile(r"-A \S+ -d ([0-9.]+)/32 "), "ip6": re.compile(r"-A \S+ -d ([0-9a-f.:]+)/128 ")}
 _BARE_COMMENT = re.compile(r" --comment [^\s\"]+")  # written without quotes where it has no blank, even `-j`
 _TARGET = re.compile(r" (?:-j|-g|--jump|--goto) (\S+)")
 _INCOMPATIBLE = re.compile(r"^# Table `(\S+)' is incompatible")
@@ -32,20 +36,19 @@ _INCOMPATIBLE = re.compile(r"^# Table `(\S+)' is incompatible")
 
 def read(text: str, backend: str, family: str) -> list[Table]:
     """Tables of one save text. Family is `ip` or `ip6`. Lines that are no rules are passed over."""
-    tables: list[Table] = []
-    table: Table | None = None
-    for line in text.splitlines():
-        if line.startswith("*"):
-            table = Table(family, line[1:].strip(), backend, from_save=True)
-            tables.append(table)
-        elif table is None:
-            continue
-        elif line.startswith(":"):
-            _chain(table, line[1:].split())
-        elif line.startswith("COMMIT"):
-            table = None
-        elif line.startswith(("[", "-A ")):
-            _rule(table, _COUNTERS.sub("", line, count=1))
+    tables = []
+    for part in _TABLE.split(text)[1:]:
+        head, _newline, body = part.partition("\nCOMMIT")[0].partition("\n")
+        table = Table(family, head.strip(), backend, from_save=True)
+        tables.append(table)
+        for name, policy in _CHAIN.findall(body):
+            table.chains[name] = _chain(table, name, policy)
+        lines: dict[str, list[str]] = {}
+        for line, name in _RULE.findall(body):
+            lines.setdefault(name, []).append(line)
+        for name, own in lines.items():
+            chain = table.chains.setdefault(name, Chain(name, table))
+            chain.read = functools.partial(_rules, table, own)
     return tables
 
 
@@ -54,37 +57,54 @@ def incompatible(text: str) -> list[str]:
     return [found.group(1) for found in map(_INCOMPATIBLE.match, text.splitlines()) if found]
 
 
-def _chain(table: Table, words: list[str]) -> None:
-    if not words:
-        return
-    chain = Chain(words[0], table)
-    if len(words) > 1 and words[1] != "-" and words[0] in _HOOKS:
-        chain.hook = _HOOKS[words[0]]
-        chain.policy = words[1].lower()
+def _chain(table: Table, name: str, policy: str) -> Chain:
+    chain = Chain(name, table)
+    if policy not in ("", "-") and name in _HOOKS:
+        chain.hook = _HOOKS[name]
+        chain.policy = policy.lower()
         if table.name == "nat":
             chain.type = "nat"
-            chain.priority = _NAT.get(words[0], 0)
+            chain.priority = _NAT.get(name, 0)
         else:
             chain.priority = _PRIORITIES.get(table.name, 0)
-    table.chains[words[0]] = chain
+    return chain
 
 
-def _rule(table: Table, line: str) -> None:
-    if not line.startswith("-A "):
-        return
-    name = line.split(" ", 2)[1]
-    chain = table.chains.setdefault(name, Chain(name, table))
+def _rules(table: Table, lines: list[str]) -> list[Rule]:
+    found = []
+    for line in lines:
+        target = _target(line)
+        found.append(_rule(line, target, target in table.chains, table.family))
+    return found
+
+
+@functools.lru_cache(maxsize=20_000)
+def _target(line: str) -> str:
+    """What a rule jumps to, "" where it goes nowhere."""
     bare = _QUOTED.sub('""', line) if '"' in line else line
     found = _TARGET.search(_BARE_COMMENT.sub("", bare))
-    target = found.group(1) if found else ""
-    chain.rules.append(
-        Rule(
-            line,
-            effects=target in _xt_targets.EFFECTS,
-            find_targets=lambda: (target,) if target else (),
-            compile=lambda: compile_rule(line, table),
-        )
+    return found.group(1) if found else ""
+
+
+@functools.lru_cache(maxsize=20_000)
+def _rule(line: str, target: str, enters: bool, family: str) -> Rule:
+    """One rule; hosts of a cluster have most of theirs in common, so that each is made and compiled once.
+    `enters`: whether its target is a chain of its table."""
+    return Rule(
+        line,
+        effects=target in _xt_targets.EFFECTS,
+        find_targets=lambda: (target,) if target else (),
+        compile=lambda: compile_rule(line, family, enters),
+        destination=_destination(line, family),
     )
+
+
+def _destination(line: str, family: str) -> int | None:
+    found = _DESTINATION[family].match(line)
+    try:
+        return address(found.group(1)) if found else None
+    except Unsupported:
+        return None
 
 
 # Options whose value is free text and may look like an option itself.
@@ -133,10 +153,11 @@ def _negated(match: Callable[[State, At], Tri]) -> Callable[[State, At], Tri]:
     return lambda state, at: negate(match(state, at))
 
 
-def compile_rule(line: str, table: Table) -> list[Step]:
-    """The steps of one `-A CHAIN ...` line. What cannot be read becomes a match that is unknown."""
+def compile_rule(line: str, table_family: str, enters: bool) -> list[Step]:
+    """The steps of one `-A CHAIN ...` line. What cannot be read becomes a match that is unknown.
+    `enters`: whether its target is a chain of the table."""
     words = Words(line, 2)
-    family = 4 if table.family == "ip" else 6
+    family = 4 if table_family == "ip" else 6
     steps: list[Step] = []
     module = ""
     protocol = ""
@@ -181,24 +202,26 @@ def compile_rule(line: str, table: Table) -> list[Step]:
             options.append((negated, name, values))
     flush()
     if target is not None:
-        steps.append((ACT, _act(target, options, table)))
+        steps.append((ACT, _act(target, options, family, enters)))
     return steps
 
 
-def _act(target: tuple[str, str], options: list[tuple[bool, str, list[str]]], table: Table) -> Callable[..., Any]:
+def _act(
+    target: tuple[str, str], options: list[tuple[bool, str, list[str]]], family: int, enters: bool
+) -> Callable[..., Any]:
     verb, name = target
-    if name in table.chains:
+    if enters:
         return lambda state, at: [(verb, name, state)]
     try:
-        return _xt_targets.build(name, options, 4 if table.family == "ip" else 6)
+        return _xt_targets.build(name, options, family)
     except (Unsupported, IndexError, ValueError):
         return _xt_targets.unreadable
 
 
 def compile_accept(words: str, version: int) -> Rule:
     """A rule that is in no ruleset yet, for packets of one IP version: `-s 10.244.0.0/16 -j ACCEPT`."""
-    table = Table("ip" if version == 4 else "ip6", "filter", "nft")
+    family = "ip" if version == 4 else "ip6"
     rule = Rule(f"-A PODNET {words}")
     own_version: Step = (MATCH, lambda state, at: state.family == version)
-    rule.compile = lambda: [own_version, *compile_rule(rule.text, table)]
+    rule.compile = lambda: [own_version, *compile_rule(rule.text, family, False)]
     return rule

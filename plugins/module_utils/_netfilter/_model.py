@@ -16,12 +16,17 @@ return    leave the chain                        local     the host itself gets 
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Callable, Optional
 
 from ._facts import Facts
 from ._packet import State
-from ._values import Tri
+from ._values import UNKNOWN, Tri
+
+LONG = 64
+"""From so many rules on, a chain is not read from its first to its last for each packet."""
 
 MATCH, ACT = 0, 1
 Alternative = tuple[str, Optional[str], State]
@@ -52,6 +57,7 @@ class Rule:
     only_nft: bool = False  # iptables-nft-save does not tell it as it is
     find_targets: Callable[[], tuple[str, ...]] = tuple  # the chains it may enter
     render: Callable[[], str] | None = None  # writes the text where it is not kept
+    destination: int | None = None  # the one address whose packets it can match, where that is its first match
     _steps: list[Step] | None = None
 
     def __str__(self) -> str:
@@ -68,7 +74,7 @@ class Rule:
 class Chain:
     name: str
     table: Table
-    rules: list[Rule] = field(default_factory=list)
+    read: Callable[[], list[Rule]] = list  # reads its rules, of which most chains of a large ruleset are never asked
     hook: str | None = None
     priority: int = 0
     type: str = "filter"
@@ -77,18 +83,49 @@ class Chain:
     handle: int | None = None
     certain: bool = True  # False: the evidence does not tell whether the kernel calls it (a table's unreadable flags)
 
-    def reachable(self) -> list[Chain]:
+    @functools.cached_property
+    def rules(self) -> list[Rule]:
+        return self.read()
+
+    def rules_for(self, destinations: Collection[Any]) -> list[Rule]:
+        """The rules, in order, without those that can only match packets to other addresses than these.
+
+        kube-proxy has a rule for each service in one chain: packets pass thousands that are not about them.
+        """
+        if len(self.rules) < LONG or UNKNOWN in destinations:
+            return self.rules
+        always, by_destination = self._by_destination
+        if len(always) == len(self.rules):
+            return self.rules
+        wanted = list(always)
+        for one in destinations:
+            wanted += by_destination.get(one, ())
+        return [self.rules[index] for index in sorted(wanted)]
+
+    @functools.cached_property
+    def _by_destination(self) -> tuple[list[int], dict[int, list[int]]]:
+        always: list[int] = []
+        found: dict[int, list[int]] = {}
+        changes = any(rule.effects for rule in self.rules)  # perhaps the destination, and then others match too
+        for index, rule in enumerate(self.rules):
+            if rule.destination is None or changes:
+                always.append(index)
+            else:
+                found.setdefault(rule.destination, []).append(index)
+        return always, found
+
+    def reachable(self) -> Iterator[Chain]:
         """This chain and all that its rules may enter."""
-        seen: dict[str, Chain] = {}
+        seen: set[str] = set()
         todo = [self]
         while todo:
             chain = todo.pop()
             if chain.name in seen:
                 continue
-            seen[chain.name] = chain
-            for rule in chain.rules:
-                todo.extend(self.table.chains[name] for name in rule.find_targets() if name in self.table.chains)
-        return list(seen.values())
+            seen.add(chain.name)
+            yield chain
+            targets = dict.fromkeys(name for rule in chain.rules for name in rule.find_targets())
+            todo.extend(self.table.chains[name] for name in targets if name in self.table.chains)
 
     def has_effects(self) -> bool:
         return any(rule.effects for chain in self.reachable() for rule in chain.rules)

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 
 from ._model import Chain
@@ -61,5 +62,6 @@ def owner_of(chain: Chain) -> str | None:
     return next((name for name in _POLICY if name in entered and chain.policy == "drop"), None)
 
 
+@functools.lru_cache(maxsize=20_000)
 def _by_name(chain: str) -> str | None:
     return next((name for pattern, name in _CHAINS if pattern.search(chain)), None)

@@ -18,14 +18,18 @@ OUTSIDE = {4: "192.0.2.1", 6: "2001:db8::1"}  # documentation addresses: no rule
 
 
 def standard_packets(
-    node: Mapping[str, Any], pod_cidrs: str | Sequence[str], local_cidrs: Sequence[str] = ()
+    node: Mapping[str, Any],
+    pod_cidrs: str | Sequence[str],
+    local_cidrs: Sequence[str] = (),
+    facts: Facts | None = None,
 ) -> list[tuple[str, Packet, tuple[str, ...]]]:
     """(name, packet, hooks) for each kind of pod traffic, for each IP version of the pod ranges.
 
     `pod_cidrs`: the cluster's pod ranges. `local_cidrs`: this node's own; else those of its subnet.env, else the first
     /24 (/64) of the range. Interfaces: those of the node's routes, else cni0, flannel.1 and the default route's.
+    `facts`: those of the node's rule set, where it was read already.
     """
-    facts = Facts(node)
+    facts = facts or Facts(node)
     ranges = [pod_cidrs] if isinstance(pod_cidrs, str) else list(pod_cidrs)
     found: list[tuple[str, Packet, tuple[str, ...]]] = []
     for text in ranges:

@@ -215,7 +215,7 @@ class _Walk:
     def chain(self, chain: Chain, worlds: list[_World], depth: int) -> list[_World]:
         """The worlds that leave a chain without an end, to go on at its caller."""
         returned: list[_World] = []
-        for rule in chain.rules:
+        for rule in chain.rules_for({world.state.dst for world in worlds}):
             following: list[_World] = []
             for world in worlds:
                 self.rule(chain, rule, world, following, returned, depth)

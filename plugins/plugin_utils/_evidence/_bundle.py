@@ -6,6 +6,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import gc
 import json
 import os
 from collections.abc import Iterator
@@ -45,10 +47,23 @@ class Hosts:
         """Every host with its name, one at a time; nothing of it is kept here once the next is asked for."""
         for name in self:
             yield name, self[name]
+            gc.collect(0)  # what a host's rules were read into refers to itself
+
+
+@contextlib.contextmanager
+def uncollected() -> Iterator[None]:
+    """Without Python's search for reference cycles, which would look through a large cluster again and again."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
 
 
 def _read(path: str) -> dict[str, Any]:
-    with open(path, encoding="utf-8", errors="replace") as file:
+    with uncollected(), open(path, encoding="utf-8", errors="replace") as file:
         try:
             value = json.load(file)
         except (ValueError, RecursionError) as error:

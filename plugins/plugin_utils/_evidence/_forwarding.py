@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -64,11 +65,20 @@ def ruleset(node: Host) -> Ruleset:
     """The host's rules; raises `Missing` where neither iptables nor nft was looked at."""
     if not node.has("iptables") and not node.has("nft"):
         raise Missing(f"{node.path}.iptables")
-    try:
+    with _readable(node):
         found: Ruleset = node.derived("ruleset", lambda: Ruleset.from_evidence(node.raw))
-    except Exception as error:  # whatever a host said, it is the evidence that is bad
-        raise Malformed(f"{node.path}.nft", str(error) or type(error).__name__) from error
     return found
+
+
+@contextlib.contextmanager
+def _readable(node: Host) -> Iterator[None]:
+    """Rules and routes are read where a packet first meets them: what cannot be read there is bad evidence."""
+    try:
+        yield
+    except Missing:
+        raise
+    except Exception as error:  # whatever a host said
+        raise Malformed(f"{node.path}.nft", str(error) or type(error).__name__) from error
 
 
 def forwarding(node: Host, view: View) -> Forwarding:
@@ -87,10 +97,13 @@ def _walk_all(node: Host, view: View) -> Forwarding:
     local = [str(one) for one in own.pod_networks] if own else []
     drops: list[Drop] = []
     unknown: list[Drop] = []
-    for name, packet, hooks in standard_packets(node.raw, pods, local):
-        if not (packet.get("in") and packet.get("out")):
-            continue  # what a host sends itself is not forwarded
-        verdict = walk(rules, packet, hooks)
+    with _readable(node):
+        walked = [
+            (name, walk(rules, packet, hooks))
+            for name, packet, hooks in standard_packets(node.raw, pods, local, rules.facts)
+            if packet.get("in") and packet.get("out")  # what a host sends itself is not forwarded
+        ]
+    for name, verdict in walked:
         if verdict.by is None or verdict.verdict == "accept" or verdict.by.owner in POLICY_ENGINES:
             continue
         (drops if verdict.verdict == "drop" else unknown).append(Drop(name, verdict.by))
@@ -142,8 +155,12 @@ def arriving(node: Host, view: View, protocol: str, port: int | None) -> Iterato
     """What becomes of a packet to a port of the host from other nodes: their address and the verdict."""
     rules = ruleset(node)
     for source, destination, link in _ways(node, view):
-        packet = {"in": link, "source": source, "destination": destination, "protocol": protocol}
-        yield source, walk(rules, packet if port is None else {**packet, "destination_port": port}, INPUT)
+        packet: dict[str, Any] = {"in": link, "source": source, "destination": destination, "protocol": protocol}
+        if port is not None:
+            packet["destination_port"] = port
+        with _readable(node):
+            verdict = walk(rules, packet, INPUT)
+        yield source, verdict
 
 
 def _ways(node: Host, view: View) -> Iterator[tuple[str, str, str]]:

@@ -7,12 +7,16 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
 from ._item import Item
 
-_RULE = re.compile(r"(?:\[\d+:\d+\] )?-A (\S+)(.*)")
+_TABLE = re.compile(r"^\*", re.MULTILINE)
+_CHAIN = re.compile(r"^:(\S+) +(\S+)", re.MULTILINE)
+_RULE = re.compile(r"^(?:\[\d+:\d+\] )?-A (\S+)", re.MULTILINE)
+_DROP = re.compile(r"^(?:\[\d+:\d+\] )?-A FORWARD .*-j (?:DROP|REJECT)\b", re.MULTILINE)
 KUBELET_ONLY = {"KUBE-KUBELET-CANARY", "KUBE-FIREWALL", "KUBE-IPTABLES-HINT", "KUBE-MARK-DROP", "KUBE-MARK-MASQ"}
 """Chains that the kubelet makes on the host with the host's own iptables, whatever kube-proxy's image uses."""
 
@@ -44,21 +48,18 @@ class SavedRules:
 
 def saved_rules(text: str) -> SavedRules:
     found = SavedRules()
-    table = ""
-    for line in text.splitlines():
-        if line.startswith("*"):
-            table = line[1:].strip()
-        elif line.startswith(":"):
-            words = line[1:].split()
-            if len(words) > 1 and words[1] == "-":
-                found.chains.add(words[0])
-            elif len(words) > 1:
-                found.policies[(table, words[0])] = words[1]
-        elif match := _RULE.match(line):
-            chain = match[1]
-            found.rules[chain] = found.rules.get(chain, 0) + 1
-            if table == "filter" and chain == "FORWARD" and re.search(r"-j (DROP|REJECT)\b", match[2]):
-                found.forward_drops += 1
+    counts: Counter[str] = Counter()
+    for part in _TABLE.split(text):
+        table, _newline, body = part.partition("\n")
+        for name, policy in _CHAIN.findall(body):
+            if policy == "-":
+                found.chains.add(name)
+            else:
+                found.policies[(table.strip(), name)] = policy
+        counts.update(_RULE.findall(body))
+        if table.strip() == "filter":
+            found.forward_drops += len(_DROP.findall(body))
+    found.rules = dict(counts)
     return found
 
 
