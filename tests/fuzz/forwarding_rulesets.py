@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The rulesets that real software makes: recorded on lab nodes, loaded here, and held against packets.
 
-    ./dev run python tests/fuzz/forwarding_rulesets.py [--write]
+    ./dev fuzz forwarding_rulesets [--write]
 
 Each recording (tests/unit/plugins/module_utils/_netfilter/fixtures/rulesets/) is loaded into a router whose interfaces
 have the names they have on a node. The walker's verdict over the recording is compared with whether the packets arrive,

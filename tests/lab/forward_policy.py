@@ -4,12 +4,16 @@
 """Firewalls on a lab node, each judged, mended and taken back, with a probe for the truth.
 
     PODNET_LAB=NAME ./dev lab up 1
-    PODNET_LAB=NAME ./dev run python tests/lab/forward_policy.py [NODE] [--only WORD] [--flannel iptables|nftables]
+    PODNET_LAB=NAME ./dev run python tests/lab/forward_policy.py [NODE] [--only WORD] [--family 4|6] [--boot]
+    PODNET_LAB=NAME ./dev run python tests/lab/forward_policy.py NODE --flannel iptables|nftables --peer OTHER
 
 For each case: the module's answer against what a probe packet does, the rule it names, `permitted` where an owner is
 known and its refusal where not, a second run that changes nothing, and `absent` after which the rules are as before.
-Needs no cluster; on a node of one, --flannel says in which mode, and cases that would flush its rules are left out.
-Needs the packages firewalld, ufw and docker.io on the node for their cases. Last line "N passed, M failed".
+--boot restarts the node while our own rules are there. Needs no cluster; on a node of one, --flannel says in which
+mode,
+pods on it and on OTHER are asked too, and what would flush kube-proxy's rules is left out.
+Cases of a package that the node has not (firewalld, ufw, docker.io) are left out, and named.
+Last line "N passed, M failed".
 """
 
 from __future__ import annotations
@@ -52,6 +56,8 @@ class Case:
     accepted_first: bool = False
     bare: bool = False
     restart: str = ""  # a service that keeps the rules; our own has to be there after it was restarted
+    needs: str = ""  # a command of the package that the case is about
+    on_cluster: str = ""  # up, where kube-proxy's rules may not be flushed; nothing is restarted then
 
 
 IPT = "iptables-nft"
@@ -90,26 +96,51 @@ CASES = [
     Case("inet table, policy drop, in /etc/nftables.conf",
          "cp /etc/nftables.conf /root/nftables.conf.before; "
          f"(echo 'flush ruleset'; cat <<'END'\n{NFT_FILE % '0'}END\n) > /etc/nftables.conf; systemctl start nftables",
-         "systemctl stop nftables; nft delete table inet filter 2>/dev/null; "
+         "systemctl -q is-active nftables && systemctl stop nftables; nft delete table inet filter 2>/dev/null; "
          "cp /root/nftables.conf.before /etc/nftables.conf",
-         True, "policy drop", "filter/forward", bare=True, restart="nftables"),
+         True, "policy drop", "filter/forward", restart="nftables",
+         on_cluster="cp /etc/nftables.conf /root/nftables.conf.before; "
+         f"cat > /etc/nftables.conf <<'END'\n{NFT_FILE % '0'}END\nnft -f /etc/nftables.conf"),
     Case("firewalld, default zones", "systemctl start firewalld", FIREWALLD_OFF, True, "firewalld",
-         "firewalld", restart="firewalld"),
+         "firewalld", restart="firewalld", needs="firewall-cmd"),
     Case("ufw, routed deny", "ufw allow 22/tcp >/dev/null; ufw --force enable; systemctl start ufw",
          f"ufw --force disable; ufw --force delete allow 22/tcp; {OPEN}; {IPT} -P INPUT ACCEPT", True, "ufw", "ufw",
-         accepted_first=True, restart="ufw"),
-    Case("Docker's DROP", "systemctl start docker; iptables-nft -P FORWARD DROP",
-         f"systemctl stop docker docker.socket; {OPEN}; iptables-nft -F; iptables-nft -X", True, "docker",
-         "filter/DOCKER-USER", bare=True, restart="docker"),
+         accepted_first=True, restart="ufw", needs="ufw"),
+    # Docker sets its policy only where it is the one who turns forwarding on.
+    Case("Docker's DROP", f"{IPT}-save > /root/before.rules; systemctl start docker; {IPT} -P FORWARD DROP",
+         f"systemctl stop docker docker.socket; {IPT}-restore < /root/before.rules", True, "docker",
+         "filter/DOCKER-USER", restart="docker", needs="dockerd"),
 ]  # fmt: skip
+
+
+CIDR6 = "fd42::/48"
+
+
+def for_ipv6(case: Case) -> Case:
+    """The same case for IPv6; Docker leaves it alone."""
+
+    def text(words: str) -> str:
+        for old, new in (("iptables", "ip6tables"), (CIDR, CIDR6), ("icmp-host-prohibited", "icmp6-adm-prohibited"),
+                         ("10.244.0.9", "fd42::9"), ("10.244.1.9", "fd42:0:0:1::9")):  # fmt: skip
+            words = words.replace(old, new)
+        return words
+
+    return replace(case, up=text(case.up), down=text(case.down))
 
 
 class Node:
     """A lab node, by podman."""
 
     def __init__(self, lab: str, name: str) -> None:
+        self.lab, self.name = lab, name
+        self.on_cluster = False
+        self.enter: list[str] = []
+        self.seconds = 0.0
+        self.find()
+
+    def find(self) -> None:
         done = subprocess.run(
-            ["podman", "inspect", "--format", "{{.State.Pid}}", f"{lab}-{name}"],
+            ["podman", "inspect", "--format", "{{.State.Pid}}", f"{self.lab}-{self.name}"],
             capture_output=True,
             text=True,
             check=True,
@@ -130,7 +161,16 @@ class Node:
             "-C/",
         ]
         self.enter += ["PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/root"]
-        self.seconds = 0.0
+
+    def restart(self) -> None:
+        """A reboot, as far as a container has one: all rules are gone, and systemd starts its units anew."""
+        root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+        command = [os.path.join(root, "dev"), "lab", "restart", self.name]
+        subprocess.run(
+            command, check=True, capture_output=True, timeout=300, env={**os.environ, "PODNET_LAB": self.lab}
+        )
+        self.find()
+        self.shell("systemctl is-system-running --wait", check=False)
 
     def shell(self, script: str, check: bool = True) -> str:
         command = [*self.enter, "bash", "-c", script]
@@ -185,15 +225,46 @@ class Node:
         return "\n".join(line for line in lines if not line.startswith(("# Generated", "# Completed")))
 
     def settled(self) -> str:
-        """The rules once nothing changes them any more: flannel brings back what a firewall has flushed, within 5 s."""
+        """The rules once nothing changes them any more.
+
+        What a firewall has flushed flannel brings back within 5 s, and kubelet within a minute.
+        """
         before = self.rules()
-        for _attempt in range(6):
+        for _attempt in range(20):
             time.sleep(6)
             after = self.rules()
-            if after == before:
+            if after == before and (not self.on_cluster or after.count("-A INPUT -j KUBE-FIREWALL") == 2):
                 break
             before = after
         return before
+
+
+class Pods:
+    """A pod on the node and one on another, which are there already."""
+
+    def __init__(self, node: Node, peer: Node) -> None:
+        self.ends = [(one, *self._pod(one)) for one in (node, peer)]
+
+    def _pod(self, node: Node) -> tuple[str, str]:
+        """(network namespace, address) of a pod with a network of its own."""
+        for pod in node.shell("crictl pods -q --state ready").split():
+            found = json.loads(node.shell(f"crictl inspectp {pod}"))
+            options = found["status"]["linux"]["namespaces"]["options"]
+            if options["network"] == "POD":
+                spaces = found["info"]["runtimeSpec"]["linux"]["namespaces"]
+                path = next(one["path"] for one in spaces if one["type"] == "network")
+                return path, found["status"]["network"]["ip"]
+        raise RuntimeError(f"{node.name} has no pod with a network of its own; run one")
+
+    def talk(self) -> bool:
+        """Whether each of them answers the other; both ways have to agree."""
+        answers = []
+        for (node, space, _own), (_peer, _space, address) in (self.ends, self.ends[::-1]):
+            out = node.shell(f"nsenter --net={space} ping -n -c 3 -i 0.2 -W 2 {address}", check=False)
+            answers.append(f"bytes from {address}" in out)
+        if answers[0] != answers[1]:
+            raise Wrong(f"one of the pods reaches the other, and not the other way round: {answers}")
+        return answers[0]
 
 
 class Wrong(Exception):
@@ -205,51 +276,69 @@ def need(condition: bool, text: str) -> None:
         raise Wrong(text)
 
 
-def run(node: Node, case: Case) -> None:
+def run(node: Node, case: Case, cidr: str, pods: Pods | None, boot: bool) -> None:
+    family = "6" if ":" in cidr else "4"
     node.shell(case.up)
     try:
         before = node.settled()
-        answer = node.module(pod_cidrs=[CIDR], probe=True)
+        answer = node.module(pod_cidrs=[cidr], probe=True)
         need("fault of podnet.kubeadm" not in answer.get("msg", ""), f"walk and probe differ: {answer.get('msg')}")
         need(
             answer["verdict"] == ("drop" if case.drops else "accept"),
             f"judged {answer['verdict']}: {answer.get('reason')}",
         )
-        need(answer["probe"]["4"] is not case.drops, f"the probe says {answer['probe']}")
+        need(answer["probe"][family] is not case.drops, f"the probe says {answer['probe']}")
+        need(
+            pods is None or pods.talk() is not case.drops,
+            f"pods {'reach' if case.drops else 'do not reach'} each other",
+        )
         if case.drops:
             need(case.by in json.dumps(answer["packets"]) and case.by in answer["reason"], f"named {answer['reason']}")
-        predicted = node.module(check=True, state="permitted", pod_cidrs=[CIDR])
+        predicted = node.module(check=True, state="permitted", pod_cidrs=[cidr])
         need(node.rules() == before, "asserted or check mode changed a rule")
-        mended = node.module(state="permitted", pod_cidrs=[CIDR], probe=True)
+        mended = node.module(state="permitted", pod_cidrs=[cidr], probe=True)
         if case.drops and case.remedy is None:
             told = mended.get("msg", "")
             need(bool(mended.get("failed")) and ("rules to add" in told or "denied" in told), f"no refusal: {told}")
             need(node.rules() == before, "a refusal changed a rule")
             return
         need(not mended.get("failed"), f"not mended: {mended.get('msg')}")
-        need(mended["verdict"] == "accept" and mended["probe"]["4"], f"after permitted: {mended}")
+        need(mended["verdict"] == "accept" and mended["probe"][family], f"after permitted: {mended}")
         need(mended["changed"] == case.drops == predicted["changed"], "changed, or its prediction, is wrong")
         if not case.drops:
             need(node.rules() == before, "permitted changed rules though nothing was dropped")
             return
         need(mended["remedies"] == [case.remedy] == predicted["remedies"], f"told {mended['remedies']}")
-        again = node.module(state="permitted", pod_cidrs=[CIDR])
+        again = node.module(state="permitted", pod_cidrs=[cidr])
         need(not again["changed"], "a second run changed something")
+        need(pods is None or pods.talk(), "pods do not reach each other after permitted")
         if case.restart:
             node.shell(f"systemctl restart {case.restart}; sleep 1")
-            later = node.module(pod_cidrs=[CIDR], probe=True)
-            need(
-                not later.get("failed") and later["probe"]["4"],
-                f"lost at a restart of {case.restart}: {later.get('msg')}",
-            )
+            kept(node, cidr, f"a restart of {case.restart}")
+            need(pods is None or pods.talk(), f"pods do not reach each other after a restart of {case.restart}")
+        if case.restart and boot:
+            node.shell(f"systemctl -q enable {case.restart}")
+            node.restart()
+            if (
+                case.restart == "docker"
+            ):  # it turns forwarding on, and with that sets its policy, at the first boot only
+                node.shell(f"{IPT} -P FORWARD DROP")
+            kept(node, cidr, "a reboot")
+            node.shell(f"systemctl -q disable {case.restart}")
         gone = node.module(state="absent")
         need(gone["changed"], "absent says that nothing was there")
-        after = node.rules()
-        need(after == before, f"absent left other rules:\n{_difference(before, after)}")
+        after = node.settled() if case.restart and node.on_cluster else node.rules()
+        need(after == before or boot, f"absent left other rules:\n{_difference(before, after)}")
         need(not node.module(state="absent")["changed"], "a second absent changed something")
     finally:
         node.module(state="absent")
         node.shell(case.down, check=False)
+
+
+def kept(node: Node, cidr: str, event: str) -> None:
+    later = node.module(pod_cidrs=[cidr], probe=True)
+    arrived = later.get("probe", {}).get("6" if ":" in cidr else "4")
+    need(not later.get("failed") and arrived, f"lost at {event}: {later.get('msg')}")
 
 
 def _difference(before: str, after: str) -> str:
@@ -265,18 +354,35 @@ def main() -> int:
     parser.add_argument(
         "--flannel", choices=("iptables", "nftables"), help="the node is one of a cluster, in this mode"
     )
+    parser.add_argument("--peer", help="another node of that cluster")
+    parser.add_argument("--family", choices=("4", "6"), default="4")
+    parser.add_argument("--boot", action="store_true", help="restart the node where a service keeps the rules")
     options = parser.parse_args()
-    node = Node(os.environ.get("PODNET_LAB", "podnet"), options.node)
+    lab = os.environ.get("PODNET_LAB", "podnet")
+    node = Node(lab, options.node)
     node.prepare()
+    node.on_cluster = bool(options.flannel)
+    pods = Pods(node, Node(lab, options.peer)) if options.peer else None
+    if options.family == "6":
+        node.shell("sysctl -qw net.ipv6.conf.all.forwarding=1")
     passed = failed = 0
     for case in CASES:
         if options.only not in case.name or (options.flannel and case.bare):
             continue
+        if case.needs and not node.shell(f"command -v {case.needs}", check=False):
+            print(f"  left out {case.name}: the node has no {case.needs}")
+            continue
+        if options.family == "6":
+            if case.needs == "dockerd":
+                continue
+            case = for_ipv6(case)
         if options.flannel == "iptables" and case.accepted_first:
             case = replace(case, drops=False)
+        if options.flannel and case.on_cluster:
+            case = replace(case, up=case.on_cluster, restart="")
         started = time.monotonic()
         try:
-            run(node, case)
+            run(node, case, CIDR6 if options.family == "6" else CIDR, pods, options.boot)
             passed += 1
             print(f"  ok      {case.name} ({time.monotonic() - started:.0f} s)", flush=True)
         except (Wrong, RuntimeError, KeyError) as error:

@@ -41,12 +41,13 @@ def main() -> None:
             evidence[key][backend] = re.sub(r"\[\d+:\d+\]", "[0:0]", text)
     tables = [line.split()[1:] for line in node.shell("nft list tables 2>/dev/null", check=False).splitlines()]
     own = [(family, table) for family, table in tables if not (family in ("ip", "ip6") and table in SHARED)]
-    native = "".join(node.shell(f"nft list table {family} {table}") for family, table in own)
+    native = "".join(node.shell(f"nft -y list table {family} {table}") for family, table in own)
     native = re.sub(r"packets \d+ bytes \d+", "packets 0 bytes 0", native)
     env = dict(line.split("=", 1) for line in (evidence.get("subnet_env") or "").splitlines() if "=" in line)
     cidr = env.get("FLANNEL_NETWORK", "10.244.0.0/16")
     gateway = env.get("FLANNEL_SUBNET", "10.244.0.1/24")
     forward = [line for line in evidence["iptables"]["nft"].splitlines() if re.search(r"FORWARD|FLANNEL-FWD|FWD", line)]
+    forward += re.findall(r"^\tchain [^\n]*\{\n[^}]*hook forward[^}]*\}", native, flags=re.M)
     recorded = {
         "title": title,
         "recorded": how,
