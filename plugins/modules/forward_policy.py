@@ -183,7 +183,7 @@ def run(module: AnsibleModule) -> None:
         "changed": host.changed,
         "verdict": worst(host.judged),
         "packets": [one.as_dict() for one in host.judged],
-        "reason": refusal(platform.node(), host.rules, host.judged, accepts),
+        "reason": refusal(platform.node(), host.rules, host.judged, accepts, host.idle),
         "remedies": describe(planned),
     }
     if state == "permitted":

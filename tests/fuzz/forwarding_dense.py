@@ -99,8 +99,7 @@ ACTIONS = (
 )  # fmt: skip
 ACTIONS_RARE = ("tcp option maxseg size set 1400 <maybe>", "numgen inc mod 2 vmap { 0 : <to>, 1 : <to> }",
                 "tcp dport { 22, 80 } jump { <ip> saddr <addr> accept; drop; }")  # fmt: skip
-REJECTS = ("reject", "reject with icmpx admin-prohibited", "tcp dport 80 reject with tcp reset",
-           "reject with icmp host-unreachable")  # fmt: skip
+REJECTS = ("reject", "reject with icmpx admin-prohibited", "tcp dport 80 reject with tcp reset")
 REWRITES = ("ip daddr set 10.2.0.8", "ip saddr set 10.1.0.9", "tcp dport set 22")
 NAT = {
     "prerouting": (
@@ -221,7 +220,8 @@ class Nft(Writer):
             return self.random.choice(entered)
         found = [*ACTIONS, *(ACTIONS_RARE if self.chance(0.05) else ())]
         if hook == "forward":
-            found += REJECTS
+            # In an inet table nft lists `meta protocol ip6 reject with icmp ...` without its first test.
+            found += [*REJECTS, *(["reject with icmp host-unreachable"] if self.family == "ip" else [])]
         if hook == "prerouting":
             found += ["notrack"] * (4 if "priority -3" in head else 0) + list(REWRITES if self.chance(0.1) else ())
         return self.fill(found, to=("accept", "drop", "return", "continue", *entered[:4]))

@@ -10,9 +10,8 @@
 For each case: the module's answer against what a probe packet does, the rule it names, `permitted` where an owner is
 known and its refusal where not, a second run that changes nothing, and `absent` after which the rules are as before.
 --boot restarts the node while our own rules are there. Needs no cluster; on a node of one, --flannel says in which
-mode,
-pods on it and on OTHER are asked too, and what would flush kube-proxy's rules is left out.
-Cases of a package that the node has not (firewalld, ufw, docker.io) are left out, and named.
+mode, pods on it and on OTHER are asked too, and what would flush kube-proxy's rules is left out. Cases of a package
+that the node has not (nftables, firewalld, ufw, docker.io) are left out, and named.
 Last line "N passed, M failed".
 """
 
@@ -56,6 +55,7 @@ class Case:
     accepted_first: bool = False
     bare: bool = False
     restart: str = ""  # a service that keeps the rules; our own has to be there after it was restarted
+    denied: bool = False  # a pair of addresses is denied, and has to stay so
     needs: str = ""  # a command of the package that the case is about
     on_cluster: str = ""  # up, where kube-proxy's rules may not be flushed; nothing is restarted then
 
@@ -65,7 +65,17 @@ OWN_ACCEPT = f"{IPT} -A FORWARD -s {CIDR} -j ACCEPT; {IPT} -A FORWARD -d {CIDR} 
 NO_ACCEPT = f"{IPT} -D FORWARD -s {CIDR} -j ACCEPT; {IPT} -D FORWARD -d {CIDR} -j ACCEPT"
 OPEN = f"{IPT} -P FORWARD ACCEPT"
 REJECT = "-j REJECT --reject-with icmp-host-prohibited"
-PAIR = "FORWARD -s 10.244.0.9 -d 10.244.1.9 -j DROP"
+DENIED = {"4": ("10.244.200.9", "10.244.201.9"), "6": ("fd42:0:0:200::9", "fd42:0:0:201::9")}  # that no pod has
+PAIR = "FORWARD -s 10.244.200.9 -d 10.244.201.9 -j DROP"
+# As kube-router lays out its chains: what a policy denies is rejected, the rest goes on.
+POLICIES = (
+    f"{IPT} -N KUBE-ROUTER-FORWARD; {IPT} -N KUBE-POD-FW-LAB; {IPT} -A KUBE-ROUTER-FORWARD -j KUBE-POD-FW-LAB; "
+    f"{IPT} -A KUBE-POD-FW-LAB -s 10.244.200.9 -d 10.244.201.9 -j REJECT"
+)
+NO_POLICIES = (
+    f"for c in KUBE-ROUTER-FORWARD KUBE-POD-FW-LAB; do {IPT} -F $c; done; "
+    f"for c in KUBE-ROUTER-FORWARD KUBE-POD-FW-LAB; do {IPT} -X $c; done"
+)
 ON_FORWARD = "filter/FORWARD"
 # A firewalld that is stopped too soon after its start leaves its table behind.
 FIREWALLD_OFF = "systemctl stop firewalld; nft delete table inet firewalld 2>/dev/null"
@@ -86,7 +96,14 @@ CASES = [
     Case("REJECT at the head, a denied pair behind it", f"{IPT} -I FORWARD 1 -j REJECT; {IPT} -A {PAIR}",
          f"{IPT} -D FORWARD -j REJECT; {IPT} -D {PAIR}", True, "REJECT", None),
     Case("policy DROP, a denied pair before it", f"{IPT} -P FORWARD DROP; {IPT} -A {PAIR}", f"{IPT} -D {PAIR}; {OPEN}",
-         True, "policy drop", ON_FORWARD, accepted_first=True),
+         True, "policy drop", ON_FORWARD, accepted_first=True, denied=True),
+    Case("REJECT at the head, a policy engine's chains behind it",
+         f"{POLICIES}; {IPT} -I FORWARD 1 -j KUBE-ROUTER-FORWARD; {IPT} -I FORWARD 1 -j REJECT",
+         f"{IPT} -D FORWARD -j REJECT; {IPT} -D FORWARD -j KUBE-ROUTER-FORWARD; {NO_POLICIES}", True, "REJECT", None),
+    Case("policy DROP, a policy engine's chains before it",
+         f"{POLICIES}; {IPT} -I FORWARD 1 -j KUBE-ROUTER-FORWARD; {IPT} -P FORWARD DROP",
+         f"{OPEN}; {IPT} -D FORWARD -j KUBE-ROUTER-FORWARD; {NO_POLICIES}", True, "policy drop", ON_FORWARD,
+         accepted_first=True, denied=True),
     *(
         Case(f"inet table, policy drop, priority {priority}, loaded by hand",
              "nft -f - <<'END'\n" + (NFT_FILE % priority).replace("filter {", "mine {") + "END\n",
@@ -98,7 +115,7 @@ CASES = [
          f"(echo 'flush ruleset'; cat <<'END'\n{NFT_FILE % '0'}END\n) > /etc/nftables.conf; systemctl start nftables",
          "systemctl -q is-active nftables && systemctl stop nftables; nft delete table inet filter 2>/dev/null; "
          "cp /root/nftables.conf.before /etc/nftables.conf",
-         True, "policy drop", "filter/forward", restart="nftables",
+         True, "policy drop", "filter/forward", restart="nftables", needs="nft",
          on_cluster="cp /etc/nftables.conf /root/nftables.conf.before; "
          f"cat > /etc/nftables.conf <<'END'\n{NFT_FILE % '0'}END\nnft -f /etc/nftables.conf"),
     Case("firewalld, default zones", "systemctl start firewalld", FIREWALLD_OFF, True, "firewalld",
@@ -121,7 +138,7 @@ def for_ipv6(case: Case) -> Case:
 
     def text(words: str) -> str:
         for old, new in (("iptables", "ip6tables"), (CIDR, CIDR6), ("icmp-host-prohibited", "icmp6-adm-prohibited"),
-                         ("10.244.0.9", "fd42::9"), ("10.244.1.9", "fd42:0:0:1::9")):  # fmt: skip
+                         *zip(DENIED["4"], DENIED["6"])):  # fmt: skip
             words = words.replace(old, new)
         return words
 
@@ -164,10 +181,8 @@ class Node:
 
     def restart(self) -> None:
         """A reboot, as far as a container has one: all rules are gone, and systemd starts its units anew."""
-        root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-        command = [os.path.join(root, "dev"), "lab", "restart", self.name]
         subprocess.run(
-            command, check=True, capture_output=True, timeout=300, env={**os.environ, "PODNET_LAB": self.lab}
+            ["podman", "restart", "-t", "1", f"{self.lab}-{self.name}"], check=True, capture_output=True, timeout=300
         )
         self.find()
         self.shell("systemctl is-system-running --wait", check=False)
@@ -215,6 +230,20 @@ class Node:
         answer: dict[str, Any] = json.loads(done.stdout)
         return answer
 
+    def passes(self, family: str) -> bool:
+        """Whether a packet of the denied pair is forwarded."""
+        script = (
+            "import subprocess\n"
+            "from ansible_collections.podnet.kubeadm.plugins.module_utils._firewall import accepts, change, probe\n"
+            "def run(argv):\n"
+            "    done = subprocess.run(argv, capture_output=True, text=True, timeout=60)\n"
+            "    return done.returncode, done.stdout, done.stderr\n"
+            f"probe.addresses = lambda cidr: {list(DENIED[family])!r}\n"
+            f"wanted = accepts.accepts_of([{(CIDR6 if family == '6' else CIDR)!r}], [])\n"
+            f"print(probe.send(wanted, change.Tools(run))[{family}])\n"
+        )
+        return self.shell(f"PYTHONPATH=/root/direct python3 - <<'END'\n{script}END\n").strip() == "True"
+
     def rules(self) -> str:
         """All rules, without counters, handles and times."""
         text = self.shell(
@@ -233,7 +262,7 @@ class Node:
         for _attempt in range(20):
             time.sleep(6)
             after = self.rules()
-            if after == before and (not self.on_cluster or after.count("-A INPUT -j KUBE-FIREWALL") == 2):
+            if after == before and (not self.on_cluster or "-A INPUT -j KUBE-FIREWALL" in after):
                 break
             before = after
         return before
@@ -312,6 +341,7 @@ def run(node: Node, case: Case, cidr: str, pods: Pods | None, boot: bool) -> Non
         again = node.module(state="permitted", pod_cidrs=[cidr])
         need(not again["changed"], "a second run changed something")
         need(pods is None or pods.talk(), "pods do not reach each other after permitted")
+        need(not (case.denied and node.passes(family)), "a denied pair is accepted after permitted")
         if case.restart:
             node.shell(f"systemctl restart {case.restart}; sleep 1")
             kept(node, cidr, f"a restart of {case.restart}")

@@ -15,7 +15,10 @@ write_inventory() {
     {
         echo "all:"
         echo "  hosts:"
-        for name in $names; do number=${name#n}; echo "    $name: {ansible_host: $prefix.$((10 + number))}"; done
+        for name in $names; do
+            number=$((10 + ${name#n}))
+            echo "    $name: {ansible_host: $prefix.$number$(! ipv6 || echo ", ipv6_address: '$prefix6:$number'")}"
+        done
         echo "  children:"
         echo "    kube_control_plane:"
         echo "      hosts:"

@@ -7,12 +7,14 @@
 from __future__ import annotations
 
 import re
+import shutil
 from typing import Callable
 
 from .accepts import Accepts
 from .remedy import CHAINS, Jump
 
 RunCommand = Callable[..., "tuple[int, str, str]"]
+STATE_COMMANDS = {"firewalld": ("firewall-cmd", "--state"), "ufw": ("ufw", "status")}
 POLICIES = {"forward": "podnet-forward", "input": "podnet-input"}
 COMMENT = "podnet.kubeadm"
 
@@ -35,6 +37,18 @@ class Tools:
 
     def try_run(self, *argv: str) -> bool:
         return self._run(list(argv))[0] == 0
+
+
+def runs(tools: Tools, firewall: str) -> bool:
+    """Whether a firewall is there to be told something."""
+    command = STATE_COMMANDS[firewall]
+    if shutil.which(command[0], path="/usr/sbin:/usr/bin:/sbin:/bin:/usr/local/sbin:/usr/local/bin") is None:
+        return False
+    try:
+        said = tools.run(*command)
+    except ChangeError:
+        return False
+    return firewall != "ufw" or "Status: active" in said
 
 
 def iptables(jump: Jump) -> str:

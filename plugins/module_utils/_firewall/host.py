@@ -37,6 +37,7 @@ class Host:
         self.node: dict[str, Any] = {}
         self.rules: Ruleset = Ruleset.from_evidence({})
         self.judged: list[Judged] = []
+        self.idle: frozenset[str] = frozenset()
         self.before = self._remembered()
         self.after: dict[str, Any] = json.loads(json.dumps(self.before))
 
@@ -46,6 +47,8 @@ class Host:
             self.node["nft"] = {"nftables": []}
         self.rules = Ruleset.from_evidence(self.node)
         self.judged = judge(self.node, accepts)
+        owners = {one.verdict.by.owner for one in self.judged if one.verdict.by and one.verdict.verdict == "drop"}
+        self.idle = frozenset(name for name in owners & set(change.STATE_COMMANDS) if not change.runs(self.tools, name))
 
     def plan(self, accepts: Accepts) -> list[Remedy]:
         """What has to be told to whom, until nothing is dropped any more, as far as it is ours to mend."""
@@ -57,7 +60,7 @@ class Host:
             found = None
             for one in mendable:
                 try:
-                    found = remedy_for(rules, one)
+                    found = remedy_for(rules, one, self.idle)
                 except Refusal:
                     continue
                 if found not in remedies:

@@ -12,7 +12,7 @@ left alone.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -65,15 +65,28 @@ class Refusal(Exception):
     """It is not ours to mend; the text says why."""
 
 
-def remedy_for(rules: Ruleset, judged: Judged) -> Remedy:
-    """The smallest change for a packet that is dropped; raises Refusal."""
+def remedy_for(rules: Ruleset, judged: Judged, idle: Collection[str] = ()) -> Remedy:
+    """The smallest change for a packet that is dropped; raises Refusal.
+
+    idle: firewalls of which rules are there, but that do not run, so that they cannot be told anything.
+    """
     by = judged.verdict.by
     if by is None or not by.table:
         raise Refusal(place_of(judged.verdict))
     if by.owner in POLICY_ENGINES:
         raise Refusal(f"{by.owner} denies it, which is a policy and no fault of the firewall")
-    if by.owner in ("firewalld", "ufw"):
+    if by.owner in ("firewalld", "ufw") and by.owner not in idle:
         return Remedy(by.owner, judged.hook)
+    if by.table == "firewalld":
+        raise Refusal(
+            "the table is firewalld's, and firewalld does not run. Start it (systemctl start firewalld), or, if it "
+            "shall not come back, remove what it left: nft delete table inet firewalld"
+        )
+    if by.table == "docker-bridges":
+        raise Refusal(
+            "Docker keeps that table with its nftables backend, where DOCKER-USER does not count. Start dockerd with "
+            "--bridge-accept-fwmark and give pod traffic that mark before priority filter"
+        )
     if by.hook != judged.hook:
         raise Refusal(f"it is dropped in the hook {by.hook}, where no accept of ours would be the smallest change")
     chain = _chain(rules, by)

@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from .._netfilter import Ruleset
 from .accepts import Accepts
@@ -15,16 +15,16 @@ from .judgement import Judged, loaded_by, place_of
 from .remedy import Refusal, Remedy, remedy_for
 
 
-def refusal(host: str, rules: Ruleset, judged: Iterable[Judged], accepts: Accepts) -> str:
-    """One sentence for each place that drops something, with the packets it drops."""
+def refusal(host: str, rules: Ruleset, judged: Iterable[Judged], accepts: Accepts, idle: Collection[str] = ()) -> str:
+    """One sentence for each place that drops something, with the packets it drops. idle: as in `remedy_for`."""
     places: dict[str, list[Judged]] = {}
     for one in judged:
         if one.verdict.verdict != "accept":
             places.setdefault(one.hook + one.verdict.verdict + place_of(one.verdict), []).append(one)
-    return " ".join(_sentence(host, rules, group, accepts) for group in places.values())
+    return " ".join(_sentence(host, rules, group, accepts, idle) for group in places.values())
 
 
-def _sentence(host: str, rules: Ruleset, group: list[Judged], accepts: Accepts) -> str:
+def _sentence(host: str, rules: Ruleset, group: list[Judged], accepts: Accepts, idle: Collection[str]) -> str:
     first = group[0]
     if first.hook == "forward":
         subject, what = "pods are not forwarded", ", ".join(accepts.cidrs)
@@ -47,7 +47,7 @@ def _sentence(host: str, rules: Ruleset, group: list[Judged], accepts: Accepts) 
     if file:
         text += f" Loaded by {file}."
     try:
-        remedy = remedy_for(rules, first)
+        remedy = remedy_for(rules, first, idle)
         return f"{text} Add: {advice(remedy, accepts)}, or set firewall_mode=permitted."
     except Refusal as reason:
         return f"{text} Not mended by firewall_mode=permitted, because {reason}. {_by_hand(first, accepts)}".strip()
@@ -56,7 +56,12 @@ def _sentence(host: str, rules: Ruleset, group: list[Judged], accepts: Accepts) 
 def _by_hand(one: Judged, accepts: Accepts) -> str:
     """The exact rules for a table that is not ours to edit."""
     by = one.verdict.by
-    if by is None or not by.table or by.backend != "nft" or by.family not in ("inet", "ip", "ip6"):
+    if (
+        by is None
+        or by.table in ("", "firewalld", "docker-bridges")
+        or by.backend != "nft"
+        or by.family not in ("inet", "ip", "ip6")
+    ):
         return ""
     at = "" if by.rule.startswith("(policy") or by.handle is None else f" handle {by.handle}"
     verb = "insert" if at else "add"

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -104,6 +105,17 @@ def test_docker_is_told_in_the_chain_it_keeps_for_others() -> None:
 def test_ufw_and_firewalld_are_told_themselves() -> None:
     rules = ("-A FORWARD -j ufw-before-forward",)
     assert remedy(node(save(*rules, policy="DROP", chains=("ufw-before-forward",)))).tool == "ufw"
+
+
+def test_a_firewall_that_does_not_run_is_told_nothing() -> None:
+    rules = ("-A FORWARD -j ufw-before-forward",)
+    evidence = node(save(*rules, policy="DROP", chains=("ufw-before-forward",)))
+    read, dropped = Ruleset.from_evidence(evidence), judge(evidence, ACCEPTS)[0]
+    assert remedy_for(read, dropped, {"ufw"}).jump == Jump("forward", "nft", "ip", "filter", "FORWARD")
+    table = json.loads(json.dumps(inet_filter()).replace('"table": "filter"', '"table": "firewalld"'))
+    evidence = node(nft=table)
+    text = refusal("n2", Ruleset.from_evidence(evidence), judge(evidence, ACCEPTS), ACCEPTS, {"firewalld"})
+    assert "firewalld does not run" in text and text.endswith("nft delete table inet firewalld.")
 
 
 def test_a_table_that_no_one_names_is_left_alone_and_the_rule_to_add_is_shown() -> None:
