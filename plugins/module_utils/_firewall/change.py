@@ -86,6 +86,13 @@ def rule_number(listing: str, rule: str) -> int | None:
     return rules.index(rule) + 1 if rule in rules else None
 
 
+def has_place(tools: Tools, jump: Jump) -> bool:
+    """Whether the chain that a jump is entered in exists."""
+    if jump.native:
+        return tools.try_run("nft", "list", "chain", jump.family, jump.table, jump.chain)
+    return tools.try_run(iptables(jump), "-w", "5", "-t", jump.table, "-S", jump.chain)
+
+
 def add_jump(tools: Tools, jump: Jump, accepts: Accepts) -> Jump:
     """Makes our chain and enters it; answers the jump as it is to be remembered."""
     return _add_native(tools, jump, accepts) if jump.native else _add_iptables(tools, jump, accepts)

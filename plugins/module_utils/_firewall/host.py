@@ -115,8 +115,12 @@ class Host:
     def _carry_out(self, accepts: Accepts, known: Accepts) -> None:
         jumps = []
         for data in self.after["jumps"]:
-            jump = Jump(**data, handle=self._handles.get(json.dumps(data, sort_keys=True)))
-            jumps.append(change.add_jump(self.tools, jump, accepts).as_dict())
+            key = json.dumps(data, sort_keys=True)
+            jump = Jump(**data, handle=self._handles.get(key))
+            # What was entered before may have lost its table since; the unit enters it again when that comes back.
+            if key in self._handles or change.has_place(self.tools, jump):
+                jump = change.add_jump(self.tools, jump, accepts)
+            jumps.append(jump.as_dict())
         self.after["jumps"] = jumps
         for entry in self.after["tools"]:
             if entry["tool"] == "firewalld":

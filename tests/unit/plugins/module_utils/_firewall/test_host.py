@@ -48,6 +48,8 @@ class Kernel:
                 return 1, "", "Bad rule"
             if verb == "-D":
                 there.remove(text)
+        elif verb == "-S":
+            return 0, "\n".join(there), ""
         elif verb == "-F":
             there.clear()
         elif verb == "-X":
@@ -106,6 +108,17 @@ def test_a_run_that_is_killed_half_way_is_known_to_the_next(kernel: Kernel) -> N
     kernel.dies_at = ""
     assert host.Host(Tools(kernel.run), apply=True).take_back() == ["filter/FORWARD"]
     assert kernel.chains == {"FORWARD": []}
+
+
+def test_a_place_that_is_gone_does_not_stop_what_is_mended_elsewhere(kernel: Kernel) -> None:
+    permit(kernel)
+    kernel.chains["FORWARD"].clear()
+    path = pathlib.Path(boot.STATE_PATH)
+    known = json.loads(path.read_text())
+    gone = {**known["jumps"][0], "chain": "GONE"}
+    path.write_text(json.dumps({**known, "jumps": [gone]}))
+    here = permit(kernel)
+    assert worst(here.judged) == "accept" and here.after["jumps"] == [gone, known["jumps"][0]]
 
 
 def test_a_memory_that_cannot_be_read_is_no_empty_memory(kernel: Kernel) -> None:
