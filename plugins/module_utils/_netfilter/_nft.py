@@ -58,8 +58,8 @@ _OF_IPTABLES = frozenset(("match", "counter", "limit", "log", "accept", "drop", 
 def _iptables_can_say(statements: list[Mapping[str, Any]]) -> bool:
     """Whether iptables-nft-save tells a rule as it is.
 
-    It leaves out, without a word, what it does not know of a rule that nft made: lookups in sets, a second match of
-    the same field. A rule with an extension is of its own making.
+    It leaves out, without a word, what it does not know of a rule that nft made: lookups in sets, ranges of addresses, a second
+    match of the same field. A rule with an extension is of its own making.
     """
     fields = []
     for statement in statements:
@@ -72,7 +72,7 @@ def _iptables_can_say(statements: list[Mapping[str, Any]]) -> bool:
             right = body.get("right")
             if isinstance(right, list) or (isinstance(right, str) and right.startswith("@")):
                 return False
-            if isinstance(right, Mapping) and "set" in right:
+            if (isinstance(right, Mapping) and "prefix" not in right) or body.get("op") not in ("==", "!=", "in"):
                 return False
             fields.append(str(body.get("left")))
     return len(fields) == len(set(fields))

@@ -192,6 +192,8 @@ def test_the_order_of_many_chains_of_equal_priority_is_not_known_either() -> Non
     ([is_({"payload": {"protocol": "ip", "field": "saddr"}}, "192.0.2.1"),
       is_({"payload": {"protocol": "ip", "field": "saddr"}}, "10.0.0.0", "!="), DROP], "! -s 10.0.0.0/32 -j DROP",
      "accept"),
+    ([is_({"payload": {"protocol": "ip", "field": "saddr"}}, {"range": ["10.244.1.1", "10.244.1.9"]}), DROP],
+     "-s 10.244.1.9/32 -j DROP", "drop"),
     # What an extension means only iptables-nft-save tells.
     ([{"xt": {"type": "match", "name": "conntrack"}}, DROP], "-m conntrack --ctstate INVALID -j DROP", "accept"),
 ])  # fmt: skip
