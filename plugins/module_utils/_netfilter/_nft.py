@@ -58,8 +58,8 @@ _OF_IPTABLES = frozenset(("match", "counter", "limit", "log", "accept", "drop", 
 def _iptables_can_say(statements: list[Mapping[str, Any]]) -> bool:
     """Whether iptables-nft-save tells a rule as it is.
 
-    It leaves out, without a word, what it does not know of a rule that nft made: lookups in sets, ranges of addresses, a second
-    match of the same field. A rule with an extension is of its own making.
+    It leaves out, without a word, what it does not know of a rule that nft made: lookups in sets, ranges of addresses,
+    a second match of the same field. A rule with an extension is of its own making.
     """
     fields = []
     for statement in statements:
