@@ -75,7 +75,8 @@ def check_node(node: Host, view: View) -> Iterator[Found]:
     said = sorted({match[1] for line in lines if (match := _MISSED.search(line))})
     compared = {"needed": needed, "absent": gone, "missed by new pods": said}
     soft = None if joined(node, view) else "warning"
-    yield Found(f"the runtime's plugin folder has no {', '.join(gone)}", compared, severity=soft)
+    own = "flannel:restart" if gone == ["flannel"] else None  # it comes with flannel's pod, not with the package
+    yield Found(f"the runtime's plugin folder has no {', '.join(gone)}", compared, severity=soft, repair=own)
 
 
 def _needed(node: Host, view: View) -> list[str]:

@@ -21,6 +21,7 @@ def test_each_plugin_of_flannels_configuration(name):
     (found,) = findings("cni-plugin-missing", bundle)
     assert (found.severity, found.where) == ("error", ["node2"])
     assert found.evidence["absent"] == [name]
+    assert found.repair == ("flannel:restart" if name == "flannel" else "kubernetes_packages:cni_plugins")
 
 
 def test_flannels_own_plugin_comes_with_flannel():
