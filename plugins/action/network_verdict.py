@@ -4,13 +4,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from ansible import constants as C
-from ansible.errors import AnsibleActionFail
+from ansible.errors import AnsibleActionFail, AnsibleError
 from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
 
@@ -19,10 +20,14 @@ from ..plugin_utils._judge import Verdict, judge
 from ..plugin_utils._registry import load_rules
 from ..plugin_utils._report._write import save_bundle, write_report
 from ..plugin_utils._tell import counts, printable, tell
-from ..plugin_utils._variables import unknown
+from ..plugin_utils._variables import invalid, specified, unknown
 from ..plugin_utils._view import View
 
 display = Display()
+
+RULES = load_rules()
+"""Loaded with the plugin, in the process of which Ansible's workers are forks: it compiles a collection's files anew in
+every worker that imports them, and nearly all workers ask the filters for the address plan, which is made of rules."""
 
 COLOURS = {"error": C.COLOR_ERROR, "warning": C.COLOR_WARN, "info": C.COLOR_DEBUG, "title": C.COLOR_HIGHLIGHT}
 SHORT = ("code", "severity", "where", "summary")
@@ -56,7 +61,7 @@ class ActionModule(ActionBase):
                 "save": {"type": "str"},
             }
         )
-        unknown_codes = sorted(set(options["accept"]) - set(load_rules()))
+        unknown_codes = sorted(set(options["accept"]) - set(RULES))
         if unknown_codes:
             raise AnsibleActionFail(
                 f"accept lists {', '.join(map(repr, unknown_codes))}, which is no code of a finding. "
@@ -80,7 +85,7 @@ class ActionModule(ActionBase):
         evidence = options["evidence"]
         intent = _plain(options["intent"]) if options["intent"] is not None else None
         if options["check_variables"]:
-            intent = {**(intent or {}), "unknown_variables": unknown(self._names(variables))}
+            intent = {**(intent or {}), **self._variables(variables)}
         if isinstance(evidence, str):
             source: Any = self._place(evidence)
         else:
@@ -149,9 +154,8 @@ class ActionModule(ActionBase):
             return []
         return [str(host) for host in variables.get("ansible_play_hosts_all", []) if str(host) not in verdict.hosts]
 
-    def _names(self, variables: dict[str, Any]) -> Iterable[str]:
-        """The names of variables that are set for hosts of the play, read from one host of each set of groups."""
-        names = set(variables)
+    def _variables(self, variables: dict[str, Any]) -> dict[str, dict[str, str]]:
+        """What is wrong with the variables of the hosts of the play, read from one host of each set of groups."""
         groups_of: dict[str, list[str]] = {}
         for group, hosts in variables.get("groups", {}).items():
             for host in hosts:
@@ -160,9 +164,14 @@ class ActionModule(ActionBase):
         for host in variables.get("ansible_play_hosts_all", []):
             examples.setdefault(tuple(sorted(groups_of.get(str(host), ()))), host)
         hostvars: Any = variables.get("hostvars") or {}
+        names = set(variables)
+        own = {name: variables[name] for name in variables.keys() & specified().keys()}
+        wrong = invalid(_told(own.keys(), lambda name: self._templar.template(own[name])))
         for host in list(examples.values())[:HOSTS_READ_FOR_NAMES]:
-            names.update(hostvars.raw_get(host) if hasattr(hostvars, "raw_get") else hostvars.get(host, ()))
-        return names
+            given = hostvars.raw_get(host) if hasattr(hostvars, "raw_get") else hostvars.get(host, {})
+            names.update(given)
+            wrong.update(invalid(_told(given.keys() & specified().keys(), hostvars[host].__getitem__)))
+        return {"unknown_variables": unknown(names), "invalid_variables": wrong}
 
     def _tell(self, verdict: Verdict, stage: str, unseen: list[str]) -> None:
         for text, kind in tell(verdict, display.columns or 79, stage, "cluster_accept_findings"):
@@ -191,3 +200,14 @@ def _plain(value: dict[str, Any]) -> dict[str, Any]:
         for key, one in value.items()
         if one is not None and one != ""
     }
+
+
+def _told(names: Iterable[str], read: Callable[[str], Any]) -> dict[str, Any]:
+    """Values by name; without those that cannot be told yet, as what their templates are made of is not known."""
+    told = {}
+    for name in names:
+        with contextlib.suppress(AnsibleError):
+            value = read(name)
+            if "{{" not in str(value):
+                told[name] = value
+    return told

@@ -77,8 +77,8 @@ options:
     default: []
   check_variables:
     description:
-      - Look for misspelt variables too, which are variables with a prefix of this collection that none of its roles
-        knows.
+      - Look at the variables of the play's hosts too, for misspelt ones, which have a prefix of this collection and
+        none of its roles knows them, and for values that no role takes.
     type: bool
     default: false
   report:

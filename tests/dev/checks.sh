@@ -88,7 +88,7 @@ ansible_test() {
 import inspect, re; print(re.search(r"pip=.([0-9.]+)", inspect.getsource(r)).group(1))' 2>/dev/null || echo 25.2)
     mkdir -p "$cache/home/.ansible/test/cache"
     cp tests/dev/get_pip.py "$cache/home/.ansible/test/cache/get_pip_${pip//./_}.py"
-    paths=$(interpreters | while read -r _ path; do printf '%s:' "$(dirname "$path")"; done)
+    paths=$(for minor in 14 13 12 11 10 9; do interpreter "$minor"; done | xargs -r dirname | tr '\n' ':')
     (cd "$tree" && HOME=$cache/home PATH=$paths$PATH VENV_FIRST=$venv in_environment ansible-test "$@")
 }
 

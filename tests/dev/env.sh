@@ -24,22 +24,22 @@ packages() {
         >"$cache/apt.log" 2>&1 || { tail -n 15 "$cache/apt.log" >&2; refuse 3 "apt could not install: ${missing[*]}"; }
 }
 
-# interpreters: real ones (no pyenv shims), newest first, each as "MINOR PATH".
-interpreters() {
-    local minor path
-    for minor in 14 13 12 11 10 9; do
-        for path in "$HOME"/.pyenv/versions/3."$minor".*/bin/python3."$minor" /usr/local/bin/python3."$minor" /usr/bin/python3."$minor"; do
-            [ -x "$path" ] && "$path" -c 'import ensurepip, venv' 2>/dev/null && { echo "$minor $path"; break; }
-        done
+# interpreter MINOR: the path of a real Python 3.MINOR (no pyenv shim) that can make environments, or nothing.
+interpreter() {
+    local path
+    for path in "$HOME"/.pyenv/versions/3."$1".*/bin/python3."$1" /usr/local/bin/python3."$1" /usr/bin/python3."$1"; do
+        [ -x "$path" ] && "$path" -c 'import ensurepip, venv' 2>/dev/null && { echo "$path"; return; }
     done
     return 0
 }
 
 # newest_python MAX: "MINOR PATH" of the newest interpreter that ansible-core runs on, up to 3.MAX.
 newest_python() {
-    local all
-    all=$(interpreters)
-    awk -v max="$1" '$1 <= max && $1 >= 10 && !found { print; found = 1 }' <<<"$all"
+    local minor path
+    for ((minor = $1; minor >= 10; minor--)); do
+        path=$(interpreter "$minor")
+        [ -z "$path" ] || { echo "$minor $path"; return; }
+    done
 }
 
 # virtual_environment NAME MINOR PYTHON REQUIREMENT...: makes it when it is not there, prints its folder.

@@ -42,6 +42,7 @@ class Intent(Part):
     kubeadm_file: Key[KubeadmFile] = Key(KubeadmFile, "kubeadm_config")
     manifest = Key(yaml_documents)
     unknown_variables = Key(text_map)
+    invalid_variables = Key(text_map)
     own_net_conf: Key[NetConf] = Key(net_conf, "net_conf")
 
     @cached_property

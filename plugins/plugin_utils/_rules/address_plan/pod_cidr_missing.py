@@ -57,7 +57,7 @@ RULE = Rule(
 
 
 def check_intent(view: View) -> Iterator[Found]:
-    if view.intent.pod_texts or not view.intent.raw.keys() - {"unknown_variables"}:
+    if view.intent.pod_texts or not view.intent.raw.keys() - {"unknown_variables", "invalid_variables"}:
         return
     if view.intent.has("kubeadm_config") and view.intent.kubeadm_file.unreadable:
         raise Malformed("intent.kubeadm_config", view.intent.kubeadm_file.unreadable)

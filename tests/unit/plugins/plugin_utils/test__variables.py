@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from ansible_collections.podnet.kubeadm.plugins.plugin_utils._variables import known, unknown
+from ansible_collections.podnet.kubeadm.plugins.plugin_utils._variables import invalid, known, unknown
 
 
 def test_a_misspelt_name_is_found_with_the_one_that_is_meant():
@@ -23,3 +23,31 @@ def test_what_roles_know_what_they_derive_and_what_is_not_ours_is_not_found():
     names, prefixes = known()
     assert "flannel_backend" in names
     assert "cluster_" in prefixes
+
+
+def test_values_that_no_role_takes_are_told_with_ansibles_sentence():
+    wrong = invalid({"cluster_node_mask": "many", "cluster_kube_proxy_mode": "ipvs", "cluster_kubelet_config": [1]})
+    assert list(wrong) == ["cluster_kube_proxy_mode", "cluster_kubelet_config", "cluster_node_mask"]
+    assert "ipvs" in wrong["cluster_kube_proxy_mode"]
+
+
+def test_values_inside_of_others_are_looked_at():
+    wrong = invalid(
+        {"containerd_registry_mirrors": [{"registry": "ghcr.io", "endpoints": [{"link": "http://192.0.2.1"}]}]}
+    )
+    assert "url" in wrong["containerd_registry_mirrors"]
+
+
+def test_what_ansible_converts_and_what_is_not_ours_is_let_be():
+    assert (
+        invalid({"cluster_node_mask": "24", "cluster_max_pods": 110, "firewall_probe": "yes", "mine": object()}) == {}
+    )
+
+
+def test_a_secret_is_not_repeated(tmp_path):
+    folder = tmp_path / "role" / "meta"
+    folder.mkdir(parents=True)
+    (folder / "argument_specs.yml").write_text(
+        "argument_specs: {main: {options: {role_key: {type: int, no_log: true}}}}", encoding="utf-8"
+    )
+    assert "hunter2" not in invalid({"role_key": "hunter2"}, str(tmp_path))["role_key"]
