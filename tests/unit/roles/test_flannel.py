@@ -110,7 +110,7 @@ def rendered(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Objects]:
         f"{folder}/play.yml",
     ]
     ran = subprocess.run(
-        command, capture_output=True, text=True, timeout=120, check=False, env={**os.environ, "ANSIBLE_FORKS": "10"}
+        command, capture_output=True, text=True, timeout=600, check=False, env={**os.environ, "ANSIBLE_FORKS": "10"}
     )
     assert ran.returncode == 0, ran.stdout + ran.stderr
     return {
