@@ -86,6 +86,8 @@ def cases(mirror: str, n2: str) -> list[Case]:
         Case("misspelt", "cluster_pod_cdir", {"cluster_pod_cdir": "10.42.0.0/16"}),
         Case("no-range", "cidr-unparsable", {"cluster_pod_cidr": "10.42.0.0"}),
         Case("ranges-overlap", "overlap-pod-service", {"cluster_pod_cidr": "10.100.0.0/16"}),
+        Case("wrong-type", "cluster_node_mask cannot be used", {"cluster_node_mask": "many"}),
+        Case("two-control-planes", "2 hosts: n2, n3", {"cluster_control_plane_group": "kube_node"}),
         Case("no-control-plane", "control plane", inventory="kube_node"),
         Case(
             "node-network",

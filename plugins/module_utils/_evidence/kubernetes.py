@@ -68,10 +68,10 @@ def certificates(source: Source) -> dict[str, dict[str, object]]:
         except (Missing, ValueError) as reason:
             source.lack(f"certificates.{path}", reason)
     for path in _kubeconfigs(source):
-        match = re.search(r"(?m)^\s*client-certificate-data:\s*(\S+)", source.read_or(path, ""))
-        if match:
+        data = _field(source.read_or(path, ""), "client-certificate-data")
+        if data:
             try:
-                found[path] = x509.facts(x509.pem_of(match.group(1)))
+                found[path] = x509.facts(x509.pem_of(data))
             except ValueError as reason:
                 source.lack(f"certificates.{path}", reason)
     return found
@@ -81,13 +81,19 @@ def _kubeconfigs(source: Source) -> list[str]:
     return [f"/etc/kubernetes/{name}" for name in source.names("/etc/kubernetes") if name.endswith(".conf")]
 
 
+def _field(kubeconfig: str, name: str) -> str:
+    """The first value of that name in a kubeconfig, YAML as kubeadm writes it or JSON; "" where there is none."""
+    found = re.search(rf"""(?m)(?:^|[{{,\s])["']?{re.escape(name)}["']?\s*:\s*["']?([^\s"',}}]+)""", kubeconfig)
+    return found.group(1) if found else ""
+
+
 def kubeconfig_servers(source: Source) -> dict[str, str]:
     """The server that each kubeconfig below /etc/kubernetes names."""
     found = {}
     for path in _kubeconfigs(source):
-        match = re.search(r"(?m)^\s*server:\s*[\"']?([^\s\"']+)", source.read_or(path, ""))
-        if match:
-            found[path] = scrub(match.group(1))
+        server = _field(source.read_or(path, ""), "server")
+        if server:
+            found[path] = scrub(server)
     return found
 
 

@@ -144,6 +144,22 @@ def test_no_secret_enters(tmp_path):
     assert evidence["kubeconfig_servers"]["/etc/kubernetes/kubelet.conf"].endswith("@10.0.0.1:6443")
 
 
+@pytest.mark.parametrize(
+    "kubeconfig",
+    [
+        "clusters:\n- cluster:\n    server: https://192.0.2.99:6443\n  name: other\n",
+        "clusters:\n- {cluster: {certificate-authority: a, server: 'https://192.0.2.99:6443'}, name: other}\n",
+        '{"clusters":[{"cluster":{"certificate-authority":"a","server":"https://192.0.2.99:6443"},"name":"other"}]}',
+    ],
+    ids=["kubeadm's", "flow", "json"],
+)
+def test_the_server_of_a_kubeconfig_is_read_in_whatever_form_it_is_written(tmp_path, kubeconfig):
+    source = Recorded(tmp_path)
+    source.write("/etc/kubernetes/kubelet.conf", kubeconfig)
+    evidence, _missing = gather(source, TABLE, ["kubeconfig_servers"])
+    assert evidence["kubeconfig_servers"]["/etc/kubernetes/kubelet.conf"] == "https://192.0.2.99:6443"
+
+
 def test_journals_are_bounded(tmp_path):
     source = Recorded(tmp_path)
     for name in list(source.commands):
