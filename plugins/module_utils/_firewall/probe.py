@@ -38,6 +38,20 @@ def space_of(side: str) -> str:
     return f"podnet-probe-{os.getpid()}-{side}"
 
 
+def leftovers(folder: str = "/run/netns") -> list[str]:
+    """Namespaces of probes that were killed before they could remove them."""
+    try:
+        names = os.listdir(folder)
+    except OSError:
+        return []
+    found = []
+    for name in names:
+        owner = name[len("podnet-probe-") :].partition("-")[0] if name.startswith("podnet-probe-") else ""
+        if owner.isdigit() and not os.path.exists(f"/proc/{owner}"):
+            found.append(name)
+    return sorted(found)
+
+
 def addresses(cidr: str) -> list[str]:
     """The last two addresses of a pod range: nodes are given ranges from its beginning."""
     network = ipaddress.ip_network(cidr)
@@ -47,6 +61,8 @@ def addresses(cidr: str) -> list[str]:
 def send(accepts: Accepts, tools: Tools) -> dict[int, bool]:
     """Whether a UDP packet arrives, by IP version; everything made for it is removed whatever happens."""
     ranges = _ranges(accepts)
+    for space in leftovers():
+        tools.try_run("ip", "netns", "delete", space)  # its end of the link goes with it, and so the host's
     try:
         _build(ranges, tools)
         return {version: _arrives(version, addresses(cidr)) for version, cidr in sorted(ranges.items())}
