@@ -72,6 +72,10 @@ class Ruleset:
         devices = {d for t in self.tables if t.family in (family, "inet") for d in t.flowtable_devices}
         return bool(devices) and any(name in devices or not isinstance(name, str) for name in names)
 
+    def sees_devices(self) -> bool:
+        """Whether any rules see packets at a bridge or at a device, where they count by the device."""
+        return any(table.family in ("bridge", "netdev") for table in self.tables)
+
     def translates(self, version: int) -> bool:
         """Whether any rule may give an arriving packet another destination."""
         key = ("translates", "", version)

@@ -189,7 +189,11 @@ class _Walk:
                 result.append(world)
                 continue
             device = facts.device_for(state.dst, state.family)
-            if changed and device is None:
+            if changed and device != self.start.oif and (self.at.bridged is not False or self.rules.sees_devices()):
+                # Which hooks of bridges and devices follow was told by the way it was described to go.
+                note = (self.at.hook, None, "the destination is changed", "the packet leaves by another device")
+                self.elsewhere.append(world.at(state, note, note))
+            elif changed and device is None:
                 note = (self.at.hook, None, "the destination is changed", "there is no route to the new one")
                 self.elsewhere.append(world.at(state, note, note))
             elif changed or device:

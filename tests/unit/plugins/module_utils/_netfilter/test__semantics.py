@@ -207,6 +207,18 @@ def test_what_only_nft_can_say_is_read_from_nft(expr: list[Any], line: str, expe
     assert judge(save(filter=f"FORWARD {line}"), nft=listed).verdict == expected
 
 
+def test_a_changed_destination_leads_to_other_hooks_of_bridges() -> None:
+    text = save(nat="PREROUTING -j DNAT --to-destination 203.0.113.9")
+    routes = [{"dst": "10.244.1.0/24", "dev": "cni0"}, {"dst": "default", "dev": "eth0"}]
+    links = [{"ifname": "cni0", "linkinfo": {"info_kind": "bridge"}, "addr_info": []}]
+    closed = {"chain": {"family": "bridge", "table": "b", "name": "c", "type": "filter", "hook": "postrouting",
+                        "prio": 0, "policy": "drop"}}  # fmt: skip
+    switches = {"net.bridge.bridge-nf-call-iptables": "1"}
+    on_bridge = {"source": "10.244.1.5", "destination": "10.244.1.6", "in": "cni0", "out": "cni0"}
+    found = judge(text, [closed], on_bridge, ip_address=links, ip_route=routes, sysctl=switches)
+    assert found.verdict == "undetermined"
+
+
 def test_a_destination_that_no_route_leads_to_is_another_way() -> None:
     text = save(nat="PREROUTING -j DNAT --to-destination 203.0.113.9")
     links = [{"ifname": "eth0", "addr_info": [{"local": "192.0.2.5"}]}]
