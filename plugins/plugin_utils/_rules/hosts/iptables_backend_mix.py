@@ -16,7 +16,8 @@ policy DROP in the other. Services time out on that node only.
 ## What looks like it but is not
 - Legacy tables that are there and empty: once looked at, they stay until a reboot, and the warning with them.
 - KUBE-IPTABLES-HINT and KUBE-KUBELET-CANARY alone in one backend: that is how the kubelet shows its choice.
-- Docker's rules in the other backend with its policy ACCEPT: seen as information.
+- Docker's rules in the other backend: seen as information. Where they meet pod traffic, `forward-policy-drop` and
+  `forward-rule-drop` say so, and their repair works in either backend.
 
 ## Mend
 Let tools and images agree: `update-alternatives --set iptables /usr/sbin/iptables-nft` (and ip6tables), then reboot
@@ -80,13 +81,11 @@ def check_node(node: Host, view: View) -> Iterator[Found]:
     main, other = writers[0], "legacy" if writers[0] == "nft" else "nft"
     if owners[other]:
         yield Found(f"kube-proxy and flannel write to the {main} backend, the kubelet to the {other} one", compared)
-    elif here[other].drops_forwarded:
-        yield Found(
-            f"the cluster's rules are in the {main} backend, and the {other} one drops forwarded packets", compared
-        )
     elif saved.selected == other:
         summary = f"the host's iptables uses the {other} backend, the cluster's rules are in the {main} one"
         yield Found(summary, compared, severity="warning")
+    elif here[other].drops_forwarded:
+        yield Found(f"the {other} backend drops forwarded packets too", compared, severity="info")
     elif sum(here[other].rules.values()):
         summary = f"there are rules in the {other} backend too"
         yield Found(summary, {**compared, "rules": here[other].rules}, severity="info")

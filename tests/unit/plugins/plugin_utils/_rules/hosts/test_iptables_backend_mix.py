@@ -31,9 +31,12 @@ def test_the_kubelet_in_one_and_the_images_in_the_other():
     assert found.severity == "error" and "kubelet" in found.summary
 
 
-def test_a_drop_in_the_other_backend():
-    (found,) = findings("iptables-backend-mix", legacy(DOCKER.format("DROP")))
-    assert found.severity == "error" and "drops" in found.summary
+def test_a_drop_in_the_other_backend_has_a_code_of_its_own():
+    bundle = legacy(DOCKER.format("DROP"))
+    (found,) = findings("iptables-backend-mix", bundle)
+    assert found.severity == "info" and "drop" in found.summary
+    (found,) = findings("forward-policy-drop", bundle)
+    assert found.severity == "error" and found.evidence["backend"] == "legacy"
 
 
 def test_what_looks_like_it():
