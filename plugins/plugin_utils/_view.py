@@ -164,6 +164,22 @@ class View:
         return found
 
     @cached_property
+    def lease_macs(self) -> dict[int, frozenset[str]]:
+        """The MACs of the tunnels of each family."""
+        return {version: frozenset(one.mac for one in found.values()) for version, found in self.lease_by_text.items()}
+
+    @cached_property
+    def tunnel_entries(self) -> dict[int, tuple[dict[tuple[str, str], Lease], dict[tuple[str, str], Lease]]]:
+        """By family what other nodes hold of each lease that has a MAC and shares nothing with another: its forwarding
+        entry (MAC, outer address) and its neighbour (address, MAC)."""
+        found = {}
+        for version, known in self.lease_by_text.items():
+            sure = [one for one in known.values() if one.mac and self.lease_is_unique(one)]
+            entries = {(one.mac, one.public_ip): one for one in sure}
+            found[version] = entries, {(one.base, one.mac): one for one in sure}
+        return found
+
+    @cached_property
     def node_texts(self) -> set[str]:
         """The pod ranges of all nodes as texts."""
         return {str(network) for network in self.node_networks}

@@ -126,20 +126,17 @@ class Routes:
 
     def __init__(self, bits: int) -> None:
         self.bits = bits
-        self._by_target: dict[tuple[int, int], list[Mapping[str, Any]]] = {}
-
-    def add(self, target: tuple[int, int], item: Mapping[str, Any]) -> None:
-        self._by_target.setdefault(target, []).append(item)
+        self.by_target: dict[tuple[int, int], list[Mapping[str, Any]]] = {}
 
     @functools.cached_property
     def _lengths(self) -> list[int]:
-        return sorted({length for _base, length in self._by_target}, reverse=True)
+        return sorted({length for _base, length in self.by_target}, reverse=True)
 
     def to(self, value: int) -> Iterator[Route]:
         """Those that cover an address, the narrowest first, else as listed."""
         for length in self._lengths:
             rest = self.bits - length
-            for item in self._by_target.get((value >> rest << rest, length), ()):
+            for item in self.by_target.get((value >> rest << rest, length), ()):
                 yield Route(
                     length,
                     str(item.get("dev") or ""),
@@ -155,7 +152,7 @@ def _objects(value: Any) -> list[Mapping[str, Any]]:
             value = json.loads(value)
         except ValueError:
             return []
-    return [item for item in value or [] if isinstance(item, Mapping)]
+    return [item for item in value or [] if isinstance(item, (dict, Mapping))]  # most are dicts, and that is quick
 
 
 @functools.lru_cache(maxsize=50_000)
@@ -174,13 +171,13 @@ def _routes(value: Any, family: int) -> Routes | None:
     if value is None:
         return None
     found = Routes(32 if family == 4 else 128)
+    bits, by_target = found.bits, found.by_target
     for item in _objects(value):
-        table = item.get("table")
-        if table is not None and str(table) not in _TABLES:
+        if "table" in item and str(item["table"]) not in _TABLES:
             continue
         target = _target(str(item.get("dst", "")))
-        if target is not None and target[1] <= found.bits:
-            found.add(target, item)
+        if target is not None and target[1] <= bits:
+            by_target.setdefault(target, []).append(item)
     return found
 
 

@@ -47,7 +47,6 @@ class Hosts:
         """Every host with its name, one at a time; nothing of it is kept here once the next is asked for."""
         for name in self:
             yield name, self[name]
-            gc.collect(0)  # what a host's rules were read into refers to itself
 
 
 @contextlib.contextmanager

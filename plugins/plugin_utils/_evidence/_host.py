@@ -153,6 +153,12 @@ class Host(Part):
         found: dict[str, dict[str, Any]] = self.derived(f"main.{key}", lambda: _main_by_text(self.raw_objects(key)))
         return found
 
+    @cached_property
+    def default_links(self) -> set[str]:
+        """Names of the links that default routes of any table lead over, as far as routes were looked at."""
+        routes = (self.routes4 if self.has("ip_route") else []) + (self.routes6 if self.has("ip6_route") else [])
+        return {route.dev for route in routes if route.default}
+
     def main_routes(self, version: int = 4) -> list[Route]:
         """Routes of the main table of one family."""
         return [one for one in (self.routes4 if version == 4 else self.routes6) if one.table == "main"]

@@ -71,7 +71,7 @@ class KubeNode(Object):
 
     def flannel(self, key: str) -> str:
         """Flannel's annotation ``key`` (public-ip, backend-type, backend-data, public-ip-overwrite, ...), or ""."""
-        return self.annotations.get(FLANNEL_PREFIX + key, "")
+        return self.text("metadata", "annotations", FLANNEL_PREFIX + key)
 
     @property
     def flannel_lease(self) -> bool:

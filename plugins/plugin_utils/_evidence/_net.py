@@ -209,6 +209,12 @@ def _route(version: int, flags: tuple[str, ...], *values: Any) -> Route | None:
     )
 
 
+@lru_cache(maxsize=50_000)
+def _plain(version: int, dst: Any, gateway: Any, dev: Any, *flags: Any) -> Route | None:
+    """The usual route of flannel, of which a node of a large cluster has thousands."""
+    return _route(version, flags, dst, dev, gateway, *(None,) * (len(_NAMES) - 3))
+
+
 def _values(one: dict[str, Any]) -> tuple[Any, ...]:
     """The values of _NAMES; of a route with several ways the first one's."""
     get = one.get
@@ -226,7 +232,10 @@ def _routes(raw: Any, version: int) -> list[Route]:
     found = []
     for one in raw:
         try:
-            route = _route(version, tuple(one.get("flags") or ()), *_values(one))
+            if len(one) == 4 and "gateway" in one and "flags" in one and "dst" in one and "dev" in one:
+                route = _plain(version, one["dst"], one["gateway"], one["dev"], *one["flags"])
+            else:
+                route = _route(version, tuple(one.get("flags") or ()), *_values(one))
         except (AttributeError, TypeError):  # no object, or a value that is no plain one
             route = None
         if route is None:

@@ -60,8 +60,7 @@ def _carries_the_host(link: Link, host: Host) -> bool:
     address = host.raw.get("inventory_address")
     if any(str(one.ip) == address for one in link.addresses):
         return True
-    routes = (host.routes4 if host.has("ip_route") else []) + (host.routes6 if host.has("ip6_route") else [])
-    return any(route.default and route.dev == link.name for route in routes)
+    return link.name in host.default_links
 
 
 def host_networks(host: Host, cluster_ranges: Iterable[Network] = ()) -> Iterator[HostNetwork]:

@@ -69,18 +69,13 @@ def _compare(node: Host, view: View, version: int, tunnel: str) -> Iterator[Foun
         if one.get("ifname") == tunnel and "dst" in one
     }
     neighbours = [one for one in node.raw_objects("ip_neigh") if one.get("dev") == tunnel]
-    macs = {str(one.get("dst")): one.get("lladdr") for one in neighbours}
-    leases = view.lease_by_text[version]
-    suspects = [
-        lease
-        for lease in leases.values()
-        if lease.mac
-        and (entries.get(lease.mac) != lease.public_ip or macs.get(lease.base) != lease.mac)
-        and view.lease_is_unique(lease)
-    ]
+    macs = {str(one.get("dst")): str(one.get("lladdr") or "") for one in neighbours}
+    by_entry, by_neighbour = view.tunnel_entries[version]
+    suspects = {by_entry[pair].network: by_entry[pair] for pair in by_entry.keys() - entries.items()}
+    suspects |= {by_neighbour[pair].network: by_neighbour[pair] for pair in by_neighbour.keys() - macs.items()}
     wrong: dict[str, str] = {}
     present = node.main_by_text(version) if suspects else {}
-    for lease in suspects:
+    for _network, lease in sorted(suspects.items()):
         if present.get(str(lease.network), {}).get("dev") != tunnel:
             continue  # its own range, a peer without a route, or one that is routed directly
         if entries.get(lease.mac) != lease.public_ip:
@@ -91,8 +86,7 @@ def _compare(node: Host, view: View, version: int, tunnel: str) -> Iterator[Foun
         few = dict(list(wrong.items())[:20])
         yield Found(f"{tunnel} has wrong or no entries for {len(wrong)} other nodes", few)
         return
-    everybody = {lease.mac for lease in leases.values()}
-    left = sorted(mac for mac in entries.keys() - everybody if mac != "00:00:00:00:00:00")
+    left = sorted(mac for mac in entries.keys() - view.lease_macs[version] if mac != "00:00:00:00:00:00")
     if left:
         summary = f"{tunnel} has entries of nodes that are gone"
         yield Found(summary, {mac: entries[mac] for mac in left[:20]}, severity="info")
