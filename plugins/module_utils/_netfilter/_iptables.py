@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import re
+from collections.abc import Iterator, Mapping
 from typing import Any, Callable
 
 from . import _xt_matches, _xt_targets
@@ -41,15 +42,40 @@ def read(text: str, backend: str, family: str) -> list[Table]:
         head, _newline, body = part.partition("\nCOMMIT")[0].partition("\n")
         table = Table(family, head.strip(), backend, from_save=True)
         tables.append(table)
-        for name, policy in _CHAIN.findall(body):
-            table.chains[name] = _chain(table, name, policy)
-        lines: dict[str, list[str]] = {}
-        for line, name in _RULE.findall(body):
-            lines.setdefault(name, []).append(line)
-        for name, own in lines.items():
-            chain = table.chains.setdefault(name, Chain(name, table))
-            chain.read = functools.partial(_rules, table, own)
+        table.chains = _Chains(table, body)
+        table.base = [name for name in _HOOKS if name in table.chains]
     return tables
+
+
+class _Chains(Mapping[str, Chain]):
+    """The chains of a table, each made when it is asked for: a large cluster's has thousands that no packet enters."""
+
+    def __init__(self, table: Table, body: str) -> None:
+        self._table = table
+        self._policies: dict[str, str] = dict(_CHAIN.findall(body))
+        self._lines: dict[str, list[str]] = {}
+        for line, name in _RULE.findall(body):
+            if name in self._lines:
+                self._lines[name].append(line)
+            else:
+                self._lines[name] = [line]
+                self._policies.setdefault(name, "")
+        self._made: dict[str, Chain] = {}
+
+    def __getitem__(self, name: str) -> Chain:
+        if name not in self._made:
+            chain = self._made[name] = _chain(self._table, name, self._policies[name])
+            chain.read = lambda: _rules(self._table, self._lines.get(name, []))
+        return self._made[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._policies
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._policies)
+
+    def __len__(self) -> int:
+        return len(self._policies)
 
 
 def incompatible(text: str) -> list[str]:

@@ -17,7 +17,7 @@ return    leave the chain                        local     the host itself gets 
 from __future__ import annotations
 
 import functools
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Callable, Optional
 
@@ -138,6 +138,13 @@ class Table:
     family: str
     name: str
     backend: str
-    chains: dict[str, Chain] = field(default_factory=dict)
+    chains: Mapping[str, Chain] = field(default_factory=dict)
+    base: list[str] | None = None  # names of those that may have a hook; None: any
     flowtable_devices: tuple[str, ...] = ()
     from_save: bool = False  # read from iptables-save; the priorities are those of iptables
+
+    def base_chains(self) -> Iterator[Chain]:
+        """The chains that the kernel calls."""
+        return (
+            self.chains[name] for name in (self.chains if self.base is None else self.base) if self.chains[name].hook
+        )

@@ -60,7 +60,7 @@ class Ruleset:
                 chain
                 for table in self.tables
                 if table.family in families.get(layer, (layer,))
-                for chain in table.chains.values()
+                for chain in table.base_chains()
                 if chain.hook == hook
             ]
             self._order[key] = sorted(chains, key=lambda chain: chain.priority)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from ._item import Item
@@ -34,7 +35,7 @@ class SavedRules:
         """Chains that begin with one of the prefixes, sorted."""
         return sorted(chain for chain in self.chains if chain.startswith(prefixes))
 
-    @property
+    @cached_property
     def of_proxy_or_flannel(self) -> list[str]:
         """Chains that kube-proxy or flannel made: those of the kubelet left out."""
         return [
