@@ -331,7 +331,7 @@ class Asker:
         self.expect(ask(probe.address, port, self.word, self.limit), probe.target)
 
     def full_packet(self, probe: _probe_plan.Probe) -> None:
-        _probe_client.icmp(probe.address, _probe_client.icmp_payload(self.mtu, probe.address), self.limit)
+        _probe_client.full_icmp(probe.address, self.mtu, self.limit)
 
     def both_ways(self, probe: _probe_plan.Probe) -> None:
         _probe_client.bulk(probe.address, self.params["port"], self.word, BULK, self.limit * 5)

@@ -137,3 +137,24 @@ def test_checksum() -> None:
 def test_payload_fills_the_packet() -> None:
     assert _probe_client.icmp_payload(1450, "10.244.1.5") == 1422
     assert _probe_client.icmp_payload(1450, "fd42::5") == 1402
+
+
+@pytest.mark.parametrize(("path", "sent"), [(1430, [1402, 1382]), (1400, [1402]), (0, [1402])])
+def test_ipv6_may_carry_less_by_what_its_outer_header_is_longer(
+    monkeypatch: pytest.MonkeyPatch, path: int, sent: list[int]
+) -> None:
+    asked: list[int] = []
+
+    def icmp(address: str, payload: int, limit: float) -> None:
+        asked.append(payload)
+        if payload > path - 48:
+            raise _probe_client.TooLong("message too long")
+
+    monkeypatch.setattr(_probe_client, "path_mtu", lambda address: path)
+    monkeypatch.setattr(_probe_client, "icmp", icmp)
+    if len(sent) == 1:
+        with pytest.raises(ProbeFailed, match="too long"):
+            _probe_client.full_icmp("fd42::5", 1450, 1)
+    else:
+        _probe_client.full_icmp("fd42::5", 1450, 1)
+    assert asked == sent
