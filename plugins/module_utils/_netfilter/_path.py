@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -39,6 +40,15 @@ class Stop:
     ordered: bool = True  # False: of equal priority, and the order could matter
     maybe: bool = False  # the evidence does not tell whether the packet comes here
     routing: bool = False
+
+    def nat_orders(self) -> list[tuple[Chain, ...]]:
+        """The orders in which the nat chains may be asked; no one tells which of equal priority comes first."""
+        groups: dict[int, list[Chain]] = {}
+        for chain in self.nat:
+            if chain.rules or chain.policy != "accept":
+                groups.setdefault(chain.priority, []).append(chain)
+        every = itertools.product(*(itertools.permutations(groups[priority]) for priority in sorted(groups)))
+        return [tuple(itertools.chain(*one)) for one in itertools.islice(every, 25)]
 
 
 def path(rules: Ruleset, state: State, hooks: tuple[str, ...], bridged: Tri) -> Iterator[Stop]:

@@ -31,6 +31,7 @@ OUTPUT = ("output", "postrouting")
 _MOST_WORLDS = 256
 _MOST_DEPTH = 64
 _MOST_PERMUTED = 4
+_MOST_ORDERS = 24
 
 
 class _World:
@@ -165,11 +166,19 @@ class _Walk:
             here = [world] if fresh else [world.at(state.copy(**{done: False}))]
             result += [one for one in here if getattr(one.state, done)]
             here = [one for one in here if not getattr(one.state, done)]
-            for chain in stop.nat:
-                after = self.base_chain(chain, here)
-                result += [one for one in after if getattr(one.state, done)]
-                here = [one for one in after if not getattr(one.state, done)]
-            result += here
+            orders = stop.nat_orders()
+            for order in orders:
+                names = " and ".join(_name(one) for one in order)
+                note = (stop.hook, None, f"of {names} some have the same priority", "their order is not known")
+                left = here if len(orders) == 1 else [one.at(one.state, None, note) for one in here]
+                for chain in order:
+                    after = self.base_chain(chain, left)
+                    result += [one for one in after if getattr(one.state, done)]
+                    left = [one for one in after if not getattr(one.state, done)]
+                result += left
+            if len(orders) > _MOST_ORDERS:
+                note = (stop.hook, None, "many nat chains have the same priority", "their order is not known")
+                self.elsewhere += [one.at(one.state, note, note) for one in here]
         return _merge(result)
 
     def route(self, worlds: list[_World]) -> list[_World]:

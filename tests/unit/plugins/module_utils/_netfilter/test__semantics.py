@@ -207,6 +207,20 @@ def test_what_only_nft_can_say_is_read_from_nft(expr: list[Any], line: str, expe
     assert judge(save(filter=f"FORWARD {line}"), nft=listed).verdict == expected
 
 
+def test_the_order_of_nat_chains_of_equal_priority_is_not_known() -> None:
+    def dnat(name: str, address: str, prio: int) -> list[Any]:
+        return chain(name, [{"dnat": {"family": "ip", "addr": address}}], hook="prerouting", prio=prio, type="nat")
+
+    facts = {"ip_address": [{"ifname": "eth0", "addr_info": [{"local": "192.0.2.5"}]}],
+             "ip_route": [{"dst": "10.244.0.0/16", "dev": "flannel.1"}]}  # fmt: skip
+    closed = chain("f", [is_({"payload": {"protocol": "ip", "field": "daddr"}}, "10.244.2.9"), DROP])
+    first = dnat("a", "10.244.2.9", -100)
+    assert judge(nft=first + dnat("b", "10.244.2.8", -100) + closed, **facts).verdict == "undetermined"
+    assert judge(nft=first + dnat("b", "10.244.2.8", -90) + closed, **facts).verdict == "drop"
+    assert judge(nft=first + dnat("b", "10.244.2.8", -110) + closed, **facts).verdict == "accept"
+    assert judge(nft=first + dnat("b", "10.244.2.9", -100) + closed, **facts).verdict == "drop"
+
+
 def test_a_changed_destination_leads_to_other_hooks_of_bridges() -> None:
     text = save(nat="PREROUTING -j DNAT --to-destination 203.0.113.9")
     routes = [{"dst": "10.244.1.0/24", "dev": "cni0"}, {"dst": "default", "dev": "eth0"}]
