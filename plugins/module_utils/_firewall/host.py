@@ -47,7 +47,7 @@ class Host:
             self.node["nft"] = {"nftables": []}
         self.rules = Ruleset.from_evidence(self.node)
         self.judged = judge(self.node, accepts)
-        owners = {one.verdict.by.owner for one in self.judged if one.verdict.by and one.verdict.verdict == "drop"}
+        owners = {one.verdict.by.owner or "" for one in self.judged if one.verdict.by and one.verdict.verdict == "drop"}
         self.idle = frozenset(name for name in owners & set(change.STATE_COMMANDS) if not change.runs(self.tools, name))
 
     def plan(self, accepts: Accepts) -> list[Remedy]:

@@ -195,7 +195,9 @@ def _mangle_payload(body: Mapping[str, Any], payload: Mapping[str, Any], scope: 
         raise Unsupported("raw payload")
     getter, kind = expression({"payload": payload})
     field = {"saddr": "src", "daddr": "dst", "sport": "sport", "dport": "dport"}.get(name)
-    assign: Act = _may_expire if name in ("ttl", "hoplimit") else _goes_on
+    assign: Act = _goes_on
+    if name in ("ttl", "hoplimit"):
+        assign = _may_expire
     if field and protocol in ("ip", "ip6", "tcp", "udp", "sctp", "dccp", "udplite", "th"):
         assign = _assign(field, values(body["value"], kind, scope))
 
