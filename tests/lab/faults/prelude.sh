@@ -90,16 +90,16 @@ new_node() {
     systemctl start kubelet
 }
 
-# no_accepts: takes back what a repair of the firewall added, which would hide the next fault of that kind.
+# no_accepts [TOOL]: takes back what a repair of the firewall added, which would hide the next fault of that kind.
 no_accepts() {
-    local chain hook
+    local chain hook tool=${1:-iptables}
     [ ! -e /etc/systemd/system/podnet-firewall.service ] || systemctl disable -q --now podnet-firewall.service
     rm -rf /etc/podnet.kubeadm/firewall.* /etc/systemd/system/podnet-firewall.service
     for chain in PODNET-INPUT PODNET-FORWARD; do
         hook=${chain#PODNET-}
-        iptables -S "$chain" >/dev/null 2>&1 || continue
-        while iptables -D "$hook" -j "$chain" 2>/dev/null; do :; done
-        iptables -F "$chain"; iptables -X "$chain"
+        "$tool" -S "$chain" >/dev/null 2>&1 || continue
+        while "$tool" -D "$hook" -j "$chain" 2>/dev/null; do :; done
+        "$tool" -F "$chain"; "$tool" -X "$chain"
     done
 }
 
