@@ -81,6 +81,12 @@ left:
   elements: str
   returned: O(state=restored)
   sample: []
+dates:
+  description: Names of the folders beside O(folder), where O(folder) is not there, so that nothing can be put back.
+  type: list
+  elements: str
+  returned: O(state=restored) and there is no such folder
+  sample: [2026-11-30T17-40-00Z]
 """
 
 import os
@@ -138,10 +144,7 @@ def run(module: AnsibleModule) -> dict[str, Any]:
     kubectl = _kubectl.Kubectl(module.run_command, params["kubeconfig"])
     if params["state"] == "restored":
         if not archive.exists:
-            raise _hosts_archive.ArchiveError(
-                f"There is no repair to go back from: {params['folder']} does not exist on this host. "
-                f"It has {', '.join(sorted(siblings(params['folder']))) or 'none'}."
-            )
+            return {"changed": False, "entries": [], "left": [], "dates": sorted(siblings(params["folder"]))}
         objects, left_objects = restore_objects(kubectl, archive, module.check_mode)
         files, left_files = archive.restore_files(module.check_mode)
         return {"changed": bool(files + objects), "entries": files + objects, "left": left_files + left_objects}

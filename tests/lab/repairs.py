@@ -25,11 +25,13 @@ sys.path.insert(0, str(Path(__file__).resolve().parent / "faults"))
 from cluster import CACHE, LAB, ROOT, Cluster, Failed, Seen
 
 APPROVED = ("-e", "repair_approve=true")
-SWAP = """printf '# by hand\\r\\n/swapfile none swap sw 0 0' >>/etc/fstab
-chown 65534:65534 /etc/fstab
-chmod 640 /etc/fstab"""
+FILE = "/etc/sysctl.d/99-zz-podnet-kubeadm.conf"
+CHANGE = f"""sed -i /ip_forward/d {FILE}
+printf '# by hand\\r\\n# no end of line' >>{FILE}
+chown 65534:65534 {FILE}
+chmod 640 {FILE}"""
 MISMATCH = 'net_conf \'c["Network"] = "10.99.0.0/16"\''
-FILES = "cat /etc/fstab | od -c; stat -c '%a %u %g' /etc/fstab"
+FILES = f"od -c {FILE}; stat -c '%a %u %g' {FILE}"
 OBJECTS = "kubectl -n kube-flannel get configmap kube-flannel-cfg -o jsonpath={.data}"
 CALICO = """cat >/etc/cni/net.d/10-calico.conflist <<'CONF'
 {"name": "k8s-pod-network", "cniVersion": "0.3.1", "plugins": [{"type": "calico", "ipam": {"type": "calico-ipam"}}]}
@@ -39,7 +41,7 @@ NODE = "kubectl get node n2 -o jsonpath='{.spec.unschedulable} {.metadata.annota
 
 def broken(cluster: Cluster) -> tuple[str, str]:
     """A file of a host and an object of the cluster that a repair will replace; answers them."""
-    cluster.on("n2", SWAP)
+    cluster.on("n2", CHANGE)
     cluster.on("n1", MISMATCH)
     return cluster.on("n2", FILES), cluster.on("n1", OBJECTS)
 
@@ -57,7 +59,7 @@ def same(what: str, found: tuple[str, str], wanted: tuple[str, str]) -> None:
 
 
 def undo(cluster: Cluster) -> None:
-    own = cluster.on("n2", "cp -p /etc/fstab /root/fstab.own; cat /etc/fstab")
+    own = cluster.on("n2", f"cat {FILE}")
     before = broken(cluster)
     seen = repair(cluster, *APPROVED)
     if (cluster.on("n2", FILES), cluster.on("n1", OBJECTS)) == before:
@@ -67,26 +69,24 @@ def undo(cluster: Cluster) -> None:
         raise Failed(f"the repair names {dates or 'no date'} for going back:\n{seen.text[-2000:]}")
     repair(cluster, "-e", f"repair_undo={dates.pop()}")
     same("going back gave", (cluster.on("n2", FILES), cluster.on("n1", OBJECTS)), before)
-    cluster.on("n2", "cp -p /root/fstab.own /etc/fstab")
     repair(cluster, *APPROVED)
-    if cluster.on("n2", "cat /etc/fstab") != own:
-        raise Failed("/etc/fstab is not as it was before the test")
+    if cluster.on("n2", f"cat {FILE}") != own:
+        raise Failed(f"{FILE} is not as it was before the test")
 
 
 def check(cluster: Cluster) -> None:
-    own = cluster.on("n2", "cp -p /etc/fstab /root/fstab.own; cat /etc/fstab")
+    own = cluster.on("n2", f"cat {FILE}")
     before = broken(cluster)
     try:
         seen = repair(cluster, *APPROVED, "--check", "--diff")
         same("--check left", (cluster.on("n2", FILES), cluster.on("n1", OBJECTS)), before)
-        for wanted in ("Steps of the repair, 2 in this order:", "-/swapfile none swap", "10.244.0.0/16"):
+        for wanted in ("Steps of the repair, 2 in this order:", "+net.ipv4.ip_forward", "10.244.0.0/16"):
             if wanted not in seen.text:
                 raise Failed(f"--check --diff does not show {wanted!r}:\n{seen.text[-4000:]}")
     finally:
         repair(cluster, *APPROVED)
-        cluster.on("n2", "cp -p /root/fstab.own /etc/fstab")
-    if cluster.on("n2", "cat /etc/fstab") != own:
-        raise Failed("/etc/fstab is not as it was before the test")
+    if cluster.on("n2", f"cat {FILE}") != own:
+        raise Failed(f"{FILE} is not as it was before the test")
 
 
 def killed(cluster: Cluster) -> None:

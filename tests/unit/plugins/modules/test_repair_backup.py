@@ -136,10 +136,10 @@ def test_check_mode_says_what_would_go_back(
     assert server["asked"] == [] and not list(pathlib.Path(options["files"][0]).parent.iterdir())
 
 
-def test_a_date_that_is_none_is_told_with_those_that_are(run_module: RunModule, options: dict[str, Any]) -> None:
+def test_a_host_that_took_no_part_says_which_dates_it_has(run_module: RunModule, options: dict[str, Any]) -> None:
     run_module(repair_backup, {"state": "kept", **options, "objects": []})
     result = run_module(repair_backup, {"state": "restored", "folder": options["folder"] + "x"})
-    assert result["failed"] and "It has 2026-11-30T17-40-00Z." in result["msg"]
+    assert result["changed"] is False and result["dates"] == ["2026-11-30T17-40-00Z"]
 
 
 def test_only_the_owner_can_read_what_is_kept(run_module: RunModule, options: dict[str, Any]) -> None:
