@@ -115,6 +115,13 @@ def between_pods(drop: Drop) -> bool:
     return "outside" not in drop.packet
 
 
+def severity_of(drops: list[Drop], view: View) -> str | None:
+    """How bad they are: None for as bad as the rule says, less before a cluster is there and for traffic to outside."""
+    if not any(between_pods(one) for one in drops):
+        return "info"
+    return None if view.stage == "cluster" else "warning"
+
+
 def lets_pass(node: Host, view: View) -> bool:
     """Whether the host itself would forward between pods, by its switch and its rules, where looked at."""
     if node.has("sysctl") and node.sysctl.get("net.ipv4.ip_forward") == "0":

@@ -39,7 +39,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..._evidence._forwarding import between_pods, shown, told
+from ..._evidence._forwarding import severity_of, shown, told
 from ..._evidence._host import Host
 from ..._finding import Found
 from ..._registry import Rule
@@ -61,7 +61,4 @@ def check_node(node: Host, view: View) -> Iterator[Found]:
         return
     owner = drops[0].place.owner
     summary = f"the policy DROP of FORWARD{f', set by {owner},' if owner else ''} meets pod traffic"
-    severity = None if any(between_pods(one) for one in drops) else "info"
-    if view.stage != "cluster" and severity is None:
-        severity = "warning"
-    yield Found(summary, shown(drops), severity=severity)
+    yield Found(summary, shown(drops), severity=severity_of(drops, view))

@@ -37,7 +37,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..._evidence._forwarding import between_pods, shown, told
+from ..._evidence._forwarding import severity_of, shown, told
 from ..._evidence._host import Host
 from ..._finding import Found
 from ..._registry import Rule
@@ -57,9 +57,6 @@ def check_node(node: Host, view: View) -> Iterator[Found]:
     drops = told(node, view, "forward-rule-drop")
     if not drops:
         return
-    place = drops[0].place
-    severity = None if any(between_pods(one) for one in drops) else "info"
-    if severity is None and view.stage != "cluster":
-        severity = "warning"
+    place, severity = drops[0].place, severity_of(drops, view)
     owner = f" of {place.owner}" if place.owner else ""
     yield Found(f"a rule{owner} in {place.chain} drops pod traffic: {place.rule}", shown(drops), severity=severity)
