@@ -89,6 +89,7 @@ everything() {
     existing 'fuzz forwarding, long' 3000 tests/fuzz/forwarding.py ./dev fuzz forwarding
     existing 'fuzz evidence, long' 7200 tests/fuzz/evidence.py ./dev fuzz evidence
     existing 'report.html in a browser' 900 tests/report/run.py in_environment python tests/report/run.py
+    PODNET_LAB=healthy existing 'the doctor on healthy clusters' 5400 tests/lab/healthy.py in_environment env PODNET_CACHE="$cache" python tests/lab/healthy.py
     PODNET_LAB=kills existing 'site killed at ten places' 5400 tests/lab/kills.py in_environment python tests/lab/kills.py
 }
 

@@ -120,22 +120,24 @@ def cases_of(folder: Path) -> list[dict[str, Any]]:
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="./dev field-cases", description="Score the rules against field cases.")
-    parser.add_argument("folder", nargs="?", type=Path, default=HERE, help="a folder with base/ and cases/")
+    parser.add_argument("folder", nargs="?", type=Path, help="a folder with base/ and cases/; else those of here")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write each case's findings, in the order seen")
     parser.add_argument("--only", metavar="ID", action="append", help="only this case, with its findings printed")
     parser.add_argument("--strict", action="store_true", help="a fault of a rule ends the run with its traceback")
     options = parser.parse_args()
-    if not (options.folder / "base").is_dir() or not (options.folder / "cases").is_dir():
-        parser.error(f"{options.folder} has no base/ and cases/; see tests/field-cases/README.md")
+    folders = [options.folder] if options.folder else [HERE, HERE / "lab"]
+    for folder in folders:
+        if not (folder / "base").is_dir() or not (folder / "cases").is_dir():
+            parser.error(f"{folder} has no base/ and cases/; see tests/field-cases/README.md")
 
     bases: dict[str, Any] = {
-        file.stem: json.loads(file.read_text()) for file in (options.folder / "base").glob("*.json")
+        file.stem: json.loads(file.read_text()) for folder in folders for file in (folder / "base").glob("*.json")
     }
     written: dict[str, Any] = {}
     passed = failed = 0
     firsts: list[bool] = []
     unfolded: list[int] = []
-    for case in cases_of(options.folder):
+    for case in (case for folder in folders for case in cases_of(folder)):
         if options.only and case["id"] not in options.only:
             continue
         verdict = judge(View(apply_patch(bases[case["base"]], case["patch"])), strict=options.strict)

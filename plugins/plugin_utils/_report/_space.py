@@ -16,6 +16,7 @@ from ._facts import ClusterFacts, HostFacts
 KINDS = {
     "pods": "Pods",
     "services": "Services",
+    "flannel": "Flannel's network",
     "node-range": "One node's pods",
     "nodes": "Node networks",
     "bridge": "Container bridges",
@@ -53,6 +54,9 @@ def ranges(cluster: ClusterFacts, hosts: Iterable[HostFacts]) -> list[dict[str, 
         add("pods", "pods", network(text))
     for text in cluster.services:
         add("services", "services", network(text))
+    if set(cluster.flannel_network) - set(cluster.pods):  # drawn where it is not the pods', which is a fault
+        for text in cluster.flannel_network:
+            add("flannel", "net-conf.json", network(text))
     for name, text in cluster.node_ranges:
         add("node-range", name, network(text), name)
     for host in hosts:

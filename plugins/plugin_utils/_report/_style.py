@@ -12,12 +12,13 @@ STYLE = """
   --error:#b3261e; --error-soft:#fdeceb; --warning:#7a4b00; --warning-soft:#fff4dd; --info:#0550ae;
   --info-soft:#e8f1fd;
   --fine:#116329; --pods:#0550ae; --services:#6639ba; --node-range:#0e7c86; --nodes:#4d5a66; --bridge:#7a4b00;
+  --flannel:#a3195b;
   --vpn:#8a3ffc; --route:#57606a; --resolver:#116329; }
 @media (prefers-color-scheme: dark) { :root { --bg:#0f1419; --fg:#e6edf3; --dim:#9da7b3; --line:#30363d;
   --soft:#161b22;
   --link:#79b8ff; --error:#ff8a80; --error-soft:#2d1615; --warning:#f0b849; --warning-soft:#2a2110; --info:#79b8ff;
   --info-soft:#10233b; --fine:#56d364; --pods:#4c9aff; --services:#b392f0; --node-range:#39c5cf; --nodes:#9da7b3;
-  --bridge:#f0b849; --vpn:#d2a8ff; --route:#9da7b3; --resolver:#56d364; } }
+  --bridge:#f0b849; --flannel:#ff8fc0; --vpn:#d2a8ff; --route:#9da7b3; --resolver:#56d364; } }
 * { box-sizing: border-box; }
 body { margin:0; background:var(--bg); color:var(--fg); font:16px/1.5 system-ui, sans-serif; overflow-wrap:break-word; }
 header, nav, main, footer { max-width:1120px; margin:0 auto; padding:0 20px; }
@@ -65,6 +66,7 @@ svg .stretch { fill:var(--soft); } svg .in { fill:var(--bg); font-size:11.5px; }
 svg .range { stroke:var(--bg); stroke-width:.5; } svg .pods { fill:var(--pods); } svg .services {
   fill:var(--services); }
 svg .node-range { fill:var(--node-range); } svg .nodes { fill:var(--nodes); } svg .bridge { fill:var(--bridge); }
+svg .flannel { fill:var(--flannel); }
 svg .vpn { fill:var(--vpn); } svg .route { fill:var(--route); } svg .resolver { fill:var(--resolver); }
 svg .range.bad { fill:var(--error); } svg .stripe { stroke:var(--bg); stroke-width:2; opacity:.45; fill:none; }
 svg .hop rect { fill:var(--soft); stroke:var(--line); stroke-width:1.5; } svg .hop .name { font-weight:650; }

@@ -131,9 +131,11 @@ def _box(hop: dict[str, Any], x: int, y: int, state: str) -> list[str]:
     parts.append(f'<text class="node" x="{x + 2}" y="{y - 6}">{esc(_short(hop["node"] or "between nodes", 21))}</text>')
     parts.append(f'<text class="name" x="{x + 8}" y="{y + 20}">{esc(_short(hop["name"], 16))}</text>')
     # What breaks here is worth more room than the detail.
-    small = hop["codes"][:2] or _lines(hop["detail"], 22)[:2]
+    codes = [line for code in hop["codes"] for line in _halves(code, 18)]
+    small = codes[:2] or _lines(hop["detail"], 22)[:2]
     for number, line in enumerate(small):
-        parts.append(f'<text class="small" x="{x + 8}" y="{y + 37 + 15 * number}">{esc(_short(line, 22))}</text>')
+        most = 18 if codes else 22
+        parts.append(f'<text class="small" x="{x + 8}" y="{y + 37 + 15 * number}">{esc(_short(line, most))}</text>')
     if state == "broken":
         parts.append(f'<path class="cross" d="M{x + _BOX - 20} {y + 7} l13 13 m0 -13 l-13 13"/>')
     return [*parts, "</g>"]
@@ -161,6 +163,12 @@ def _stripes(name: str) -> list[str]:
 
 def _short(text: str, most: int) -> str:
     return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def _halves(code: str, most: int) -> list[str]:
+    """A code on one line, or on two where it is longer."""
+    cut = code.rfind("-", 0, most) + 1
+    return [code] if len(code) <= most or not cut else [code[:cut], code[cut:]]
 
 
 def _lines(text: str, width: int) -> list[str]:

@@ -19,7 +19,8 @@ as occupied`.
 - A control plane that is not in pods (k3s, a managed one): nothing is told about it.
 
 ## How it is told
-The mirror pods of kube-controller-manager on the control planes, and static pod files without a pod.
+The mirror pods of kube-controller-manager on the control planes, and hosts with its static pod file, or the API
+server's, without one.
 
 ## Mend
 Read its log (`crictl logs`), correct the flags in ClusterConfiguration and the static pod file, which
@@ -59,7 +60,7 @@ def check_cluster(view: View) -> Iterator[Found]:
         absent = [
             host
             for host, files in view.cluster.manifests.items()
-            if f"{COMPONENT}.yaml" in files and view.place(host) not in by_node
+            if files.keys() & {f"{COMPONENT}.yaml", "kube-apiserver.yaml"} and view.place(host) not in by_node
         ]
     else:
         absent = []

@@ -47,6 +47,18 @@ def test_a_network_of_many_hosts_is_one_range():
     assert [(entry["network"], entry["hosts"]) for entry in entries] == [("10.0.0.0/24", ["a", "b"])]
 
 
+def test_flannels_network_is_drawn_where_it_is_not_the_pods():
+    same = ClusterFacts(pods=["10.244.0.0/16"], flannel_network=["10.244.0.0/16"])
+    assert [entry["kind"] for entry in ranges(same, [])] == ["pods"]
+    other = ClusterFacts(pods=["10.42.0.0/16"], flannel_network=["10.244.0.0/16"])
+    entries = ranges(other, [])
+    assert [(entry["kind"], entry["network"]) for entry in entries] == [
+        ("pods", "10.42.0.0/16"),
+        ("flannel", "10.244.0.0/16"),
+    ]
+    assert "Flannel" in space(entries, 4)
+
+
 def test_nothing_of_a_healthy_cluster_meets():
     for base in ("cluster", "cluster-dual", "cluster-docker"):
         view, verdict = broken(healthy(base))

@@ -26,6 +26,13 @@ def test_a_static_pod_file_without_a_pod():
     assert findings("controller-manager-down", bundle)[0].evidence["no pod"] == ["node1"]
 
 
+def test_a_static_pod_file_that_was_taken_away():
+    bundle = healthy()
+    remove_pods(bundle, "kube-controller-manager-")
+    del bundle["cluster"]["manifests"]["node1"]["kube-controller-manager.yaml"]
+    assert findings("controller-manager-down", bundle)[0].evidence["no pod"] == ["node1"]
+
+
 def test_one_of_two_is_a_warning():
     bundle = healthy()
     second = copy.deepcopy(pods(bundle, "kube-controller-manager-")[0])
