@@ -86,6 +86,7 @@ everything() {
     heading "everything else"
     step 'molecule' 3600 ./dev molecule
     existing 'faults, all' 5400 tests/lab/faults/run.py ./dev faults
+    PODNET_LAB=firewall existing 'firewalls, judged and mended' 3600 tests/lab/forward_policy.py firewalls
     existing 'fuzz forwarding, long' 3000 tests/fuzz/forwarding.py ./dev fuzz forwarding
     existing 'fuzz evidence, long' 7200 tests/fuzz/evidence.py ./dev fuzz evidence
     existing 'report.html in a browser' 900 tests/report/run.py in_environment python tests/report/run.py

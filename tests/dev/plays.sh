@@ -53,6 +53,17 @@ unreachable_worker() {
     ! grep -E '^n[12] +: .*(failed|changed)=[1-9]' "$log" || { echo "A host that was reachable failed or was changed."; return 1; }
 }
 
+# firewalls: on a node of its own, without a cluster, both families.
+firewalls() {
+    local code=0
+    ./dev lab down
+    ./dev lab up 1 --debian 12
+    in_environment python tests/lab/forward_policy.py n1 --install --boot || code=1
+    in_environment python tests/lab/forward_policy.py n1 --family 6 || code=1
+    ./dev lab down
+    return "$code"
+}
+
 restarted_worker() {
     ./dev lab restart n3
     unchanged play site.yml

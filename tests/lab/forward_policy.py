@@ -4,7 +4,7 @@
 """Firewalls on a lab node, each judged, mended and taken back, with a probe for the truth.
 
     PODNET_LAB=NAME ./dev lab up 1
-    PODNET_LAB=NAME ./dev run python tests/lab/forward_policy.py [NODE] [--only WORD] [--family 4|6] [--boot]
+    PODNET_LAB=NAME ./dev run python tests/lab/forward_policy.py [NODE] [--install] [--boot] [--family 4|6]
     PODNET_LAB=NAME ./dev run python tests/lab/forward_policy.py NODE --flannel iptables|nftables --peer OTHER
 
 For each case: the module's answer against what a probe packet does, the rule it names, `permitted` where an owner is
@@ -210,6 +210,16 @@ class Node:
             with subprocess.Popen(command, stdout=subprocess.PIPE) as packed:
                 subprocess.run(into, stdin=packed.stdout, check=True, timeout=120)
 
+    def install(self) -> None:
+        """The packages of the cases, from the lab's mirror, and none of their services started. Docker is not in it."""
+        packages = "nftables iptables firewalld ufw"
+        self.shell(
+            "printf '#!/bin/sh\\nexit 101\\n' > /usr/sbin/policy-rc.d; chmod +x /usr/sbin/policy-rc.d; "
+            "export DEBIAN_FRONTEND=noninteractive; apt-get update -qq && "
+            f"apt-get install -y -qq --no-install-recommends {packages} >/dev/null && "
+            "systemctl -q disable firewalld nftables; rm /usr/sbin/policy-rc.d"
+        )
+
     def module(self, check: bool = False, **options: Any) -> dict[str, Any]:
         arguments = json.dumps({"ANSIBLE_MODULE_ARGS": {**options, "_ansible_check_mode": check}})
         script = (
@@ -260,7 +270,7 @@ class Node:
         """
         before = self.rules()
         for _attempt in range(20):
-            time.sleep(6)
+            time.sleep(6 if self.on_cluster else 1)
             after = self.rules()
             if after == before and (not self.on_cluster or "-A INPUT -j KUBE-FIREWALL" in after):
                 break
@@ -389,12 +399,15 @@ def main() -> int:
     )
     parser.add_argument("--peer", help="another node of that cluster")
     parser.add_argument("--family", choices=("4", "6"), default="4")
+    parser.add_argument("--install", action="store_true", help="first install the packages, from the lab's mirror")
     parser.add_argument("--boot", action="store_true", help="restart the node where a service keeps the rules")
     options = parser.parse_args()
     lab = os.environ.get("PODNET_LAB", "podnet")
     node = Node(lab, options.node)
     node.prepare()
     node.on_cluster = bool(options.flannel)
+    if options.install:
+        node.install()
     pods = Pods(node, Node(lab, options.peer)) if options.peer else None
     if options.family == "6":
         node.shell("sysctl -qw net.ipv6.conf.all.forwarding=1")
