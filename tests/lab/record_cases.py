@@ -55,6 +55,14 @@ def bare(value: Any) -> Any:
     return [bare(one) for one in value] if isinstance(value, list) else value
 
 
+def running(value: Any, images: dict[str, str]) -> Any:
+    """The evidence with other images for the containers of these names."""
+    if isinstance(value, dict):
+        own = {"image": images[value["name"]]} if "image" in value and value.get("name") in images else {}
+        return {**{key: running(one, images) for key, one in value.items()}, **own}
+    return [running(one, images) for one in value] if isinstance(value, list) else value
+
+
 def patch(before: Any, after: Any, path: str = "") -> list[dict[str, Any]]:
     """The JSON Patch from one value to the other, without what is restless."""
     if before == after:
@@ -87,7 +95,7 @@ def main() -> int:
     for fault in chosen:
         for node, script in fault["inject"].items():
             cluster.on(node, script)
-        found = bare(gathered(cluster))
+        found = running(bare(gathered(cluster)), fault.get("images", {}))
         for node, script in fault.get("undo", {}).items():
             cluster.on(node, script)
         case = {
