@@ -81,7 +81,7 @@ def check(cluster: Cluster) -> None:
     try:
         seen = repair(cluster, *APPROVED, "--check", "--diff")
         same("--check left", (cluster.on("n2", FILES), cluster.on("n1", OBJECTS)), before)
-        for wanted in ("Steps of the repair, 2 in this order:", "+net.ipv4.ip_forward", "10.244.0.0/16"):
+        for wanted in ("Steps of the repair, 2 in this order:", f"+++ after: {FILE}", "10.244.0.0/16"):
             if wanted not in seen.text:
                 raise Failed(f"--check --diff does not show {wanted!r}:\n{seen.text[-4000:]}")
     finally:
