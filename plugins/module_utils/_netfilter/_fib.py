@@ -87,6 +87,8 @@ def reverse_path(loose: bool) -> Callable[[State, At], Tri]:
     """Whether the source is reached back by the interface the packet came from (`-m rpfilter`)."""
 
     def test(state: State, at: At) -> Tri:
+        if _to_come(state, at):
+            return True
         device = at.facts.device_for(state.src, state.family)
         if device is UNKNOWN or state.iif is UNKNOWN:
             return None
@@ -99,8 +101,15 @@ def reverse_path(loose: bool) -> Callable[[State, At], Tri]:
     return test
 
 
+def _to_come(state: State, at: At) -> bool:
+    """Whether the packet's link is not there yet (cni0 before there are pods): its routes come with it."""
+    return bool(at.facts.links) and state.iif is not UNKNOWN and state.iif not in at.facts.links
+
+
 def output_interface(field: str, with_input: bool, state: State, at: At) -> Any:
     """`fib ... oif`: name of the interface, "" where there is no route (or none by the input interface), UNKNOWN."""
+    if with_input and field == "src" and _to_come(state, at):
+        return state.iif
     device = at.facts.device_for(getattr(state, field), state.family)
     if device is UNKNOWN:
         return UNKNOWN

@@ -180,6 +180,13 @@ def _numgen(body: dict[str, Any]) -> tuple[Getter, Kind]:
     return (lambda state, at: ABSENT if hashed(state, at) is ABSENT else choice), "number"
 
 
+def _extension_header(body: dict[str, Any]) -> tuple[Getter, Kind]:
+    """A field of a header that the packet does not have, or whether it has the header."""
+    if "field" in body:
+        return (lambda state, at: ABSENT), "number"
+    return (lambda state, at: False if state.family == 6 else ABSENT), "exists"
+
+
 def _tcp_option(body: Any) -> tuple[Getter, Kind]:
     return (lambda state, at: UNKNOWN if state.proto == TCP else ABSENT), "opaque"
 
@@ -230,7 +237,7 @@ def _concat(body: list[Any]) -> tuple[Getter, Kind]:
 
 _EXPRESSIONS: dict[str, Callable[[Any], tuple[Getter, Kind]]] = {
     "meta": _meta, "payload": _payload, "ct": _ct, "fib": _fib_expression, "numgen": _numgen, "jhash": _numgen,
-    "symhash": _numgen, "tcp option": _tcp_option,
+    "symhash": _numgen, "tcp option": _tcp_option, "exthdr": _extension_header,
     "concat": _concat, "&": _binary(lambda a, b: a & b), "|": _binary(lambda a, b: a | b),
     "^": _binary(lambda a, b: a ^ b), "<<": _binary(lambda a, b: a << b & 0xFFFFFFFF),
     ">>": _binary(lambda a, b: a >> b),

@@ -113,7 +113,8 @@ def state_of(packet: Mapping[str, Any]) -> State:
     Rarely needed: `connmark` (0 for a new connection, else unknown), `direction` (original or reply; original for a new
     connection), `original_destination` and `original_destination_port` (before a DNAT that happened already),
     `icmp_type`, `icmp_code` (echo-request for a new connection), `tcp_flags` (list; syn for a new connection),
-    `physdev_in`, `physdev_out` (bridge ports). The packet is no fragment and not under IPsec.
+    `physdev_in`, `physdev_out` (bridge ports). The packet is no fragment, has no extension
+    headers of IPv6 and is not under IPsec.
     Raises PacketError.
     """
     unknown = sorted(set(packet) - set(KEYS))

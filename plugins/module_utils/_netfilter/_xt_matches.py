@@ -211,6 +211,11 @@ def _rpfilter(options: Options, family: int) -> Match:
     return (lambda state, at: negate(test(state, at))) if "--invert" in names else test
 
 
+def _extension_header(options: Options, family: int) -> Match:
+    # Without the header these answer false, whatever is negated (ip6t_rt.c and its like).
+    return lambda state, at: False
+
+
 _MODULES: dict[str, Callable[[Options, int], Match | None]] = {
     "comment": lambda options, family: None,
     "tcp": _ports, "udp": _ports, "sctp": _ports, "dccp": _ports, "udplite": _ports,
@@ -218,6 +223,7 @@ _MODULES: dict[str, Callable[[Options, int], Match | None]] = {
     "conntrack": conntrack, "state": conntrack, "mark": mark_is("mark"), "connmark": connmark,
     "iprange": _iprange, "physdev": _physdev, "pkttype": _packet_type, "owner": _owner,
     "addrtype": _addrtype, "rpfilter": _rpfilter,
+    "rt": _extension_header, "frag": _extension_header, "hbh": _extension_header, "dst": _extension_header,
 }  # fmt: skip
 
 

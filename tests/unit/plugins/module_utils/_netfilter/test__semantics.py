@@ -254,6 +254,31 @@ def test_a_bridge_table_sees_what_comes_by_a_bridge_only() -> None:
     assert judge(nft=closed, ip_address=links, packet={"in": "eth0"}).verdict == "accept"
 
 
+def test_a_packet_has_no_extension_headers() -> None:
+    six = {"source": "fd42::5", "destination": "fd42:0:0:1::7"}
+    text = save(filter="FORWARD -m rt --rt-type 0 -j DROP; FORWARD -m rt ! --rt-type 0 -j DROP")
+    evidence = {"ip6tables": {"nft": text, "legacy": ""}, "nft": {"nftables": []}}
+    assert walk(Ruleset.from_evidence(evidence), {**PACKET, **six}, FORWARD).verdict == "accept"
+    field = {"exthdr": {"name": "rt", "field": "type"}}
+    for rule, expected in (
+        ([is_(field, 0), DROP], "accept"), ([is_(field, 0, "!="), DROP], "accept"),
+        ([is_({"exthdr": {"name": "frag"}}, True), DROP], "accept"),
+        ([is_({"exthdr": {"name": "frag"}}, False), DROP], "drop"),
+    ):  # fmt: skip
+        evidence = {"ip6tables": {"nft": "", "legacy": ""}, "nft": {"nftables": chain("c", rule)}}
+        assert walk(Ruleset.from_evidence(evidence), {**PACKET, **six}, FORWARD).verdict == expected
+
+
+def test_a_link_that_is_not_there_yet_comes_with_its_routes() -> None:
+    fib = {"fib": {"result": "oif", "flags": ["saddr", "mark", "iif"]}}
+    rule = chain("c", [is_(fib, False), DROP], hook="prerouting")
+    links = [{"ifname": "eth0", "addr_info": [{"local": "192.0.2.5"}]}]
+    routes = [{"dst": "default", "dev": "eth0"}]
+    assert judge(nft=rule, ip_address=links, ip_route=routes).verdict == "accept"
+    there = [*links, {"ifname": "cni0", "addr_info": []}]
+    assert judge(nft=rule, ip_address=there, ip_route=routes).verdict == "drop"
+
+
 def test_fib_by_interface_does_not_count_the_addresses_of_others() -> None:
     links = [{"ifname": "eth0", "addr_info": [{"local": PACKET["destination"]}]}]
     for flags, expected in ((["daddr"], "drop"), (["daddr", "iif"], "undetermined")):
