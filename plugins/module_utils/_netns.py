@@ -112,9 +112,11 @@ class Runtime:
             raise NetnsError(f"crictl {' '.join(args)}: {err.strip() or out.strip() or 'no answer within 10 s'}")
         return json.loads(out)
 
-    def sandboxes(self, namespace: str) -> list[Sandbox]:
-        """The ready sandboxes of *namespace* that have an address and a process."""
+    def sandboxes(self, namespace: str, pod: str = "") -> list[Sandbox]:
+        """The ready sandboxes of *namespace*, or of one *pod* of it, that have an address and a process."""
         args = ["pods", "--namespace", f"^{namespace}$", "--state", "ready", "-o", "json"]
+        if pod:
+            args += ["--name", f"^{pod}$"]
         found = [self._inspect(item) for item in self._json(args).get("items") or []]
         return [one for one in found if one is not None]
 

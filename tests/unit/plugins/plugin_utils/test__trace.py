@@ -1,0 +1,195 @@
+# Copyright (c) podnet.kubeadm contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Traces that were recorded on two nodes of a lab cluster, with a fault injected: see fixtures/trace/README.md."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ansible_collections.podnet.kubeadm.plugins.plugin_utils._trace import Trace, kinds, trace
+from ansible_collections.podnet.kubeadm.plugins.plugin_utils._trace_reason import NOTHING_FOUND, reasons
+from ansible_collections.podnet.kubeadm.plugins.plugin_utils._trace_tell import report
+from ansible_collections.podnet.kubeadm.plugins.plugin_utils._view import View
+
+FIXTURES = Path(__file__).parent / "fixtures" / "trace"
+
+
+def recorded(name: str) -> dict[str, Any]:
+    base, one = (json.loads((FIXTURES / f"{file}.json").read_text()) for file in ("base", name))
+    nodes = {host: {**node, **one["nodes"].get(host, {})} for host, node in base["nodes"].items()}
+    return {**base, **one, "nodes": nodes}
+
+
+def judged(one: dict[str, Any]) -> tuple[Trace, list[str]]:
+    links = {host: kinds(node, one["plan"]["tunnel"]) for host, node in one["nodes"].items()}
+    found = trace(one["plan"], one["seen"], one["client"], links)
+    return found, reasons(found, View({"nodes": one["nodes"], "cluster": one["cluster"]}))
+
+
+def last(found: Trace) -> str:
+    """Where it was last seen, in a few words."""
+    if found.way is None or found.last is None:
+        return "there and back"
+    hop = found.hops[found.last].hop
+    return f"{found.way}, {hop.host} {hop.kind}"
+
+
+@pytest.mark.parametrize(
+    "name, hops", [("healthy", 10), ("service", 10), ("near", 4), ("api", 5), ("refused", 10), ("node", 5)]
+)
+def test_what_arrives_is_seen_on_every_hop_both_ways(name: str, hops: int) -> None:
+    found, why = judged(recorded(name))
+    assert len(found.hops) == hops
+    assert [one.hop for one in found.hops if not one.there or not one.back] == []
+    assert (last(found), why, found.answered) == ("there and back", [], True)
+
+
+@pytest.mark.parametrize(
+    "name, where, reason",
+    [
+        ("reject", "there, n1 bridge", "drops it at the forward hook: -A FORWARD -j REJECT"),
+        ("drop2", "there, n2 tunnel", "drops it at the forward hook: -A FORWARD -j DROP"),
+        ("vxlan", "there, n2 nic", "a rule of n2 drops it at the input hook: -A INPUT -p udp -m udp --dport 8472"),
+        ("vxlanback", "back, n1 nic", "a rule of n1 drops it at the input hook: -A INPUT -p udp -m udp --dport 8472"),
+        ("fdb", "there, n1 tunnel", "flannel.1 of n1 has no FDB entry for"),
+        ("neigh", "there, n1 bridge", "neighbour entry of 10.244.1.0 on flannel.1 of n1 is missing"),
+        (
+            "route",
+            "there, n1 bridge",
+            "n1 has no route to 10.244.1.3 (10.244.1.0/24, n2) by flannel.1; it left by eth0",
+        ),
+        ("forward", "there, n1 bridge", "net.ipv4.ip_forward of n1 is 0"),
+        ("forward2", "there, n2 tunnel", "net.ipv4.ip_forward of n2 is 0"),
+    ],
+)
+def test_a_fault_is_told_with_its_hop(name: str, where: str, reason: str) -> None:
+    found, why = judged(recorded(name))
+    assert last(found) == where
+    assert reason in " ".join(why)
+    assert found.answered is False
+
+
+def test_without_the_fault_in_the_evidence_no_reason_is_made_up() -> None:
+    """What was lost, judged with the evidence of hosts on which nothing is wrong."""
+    for name in ("fdb", "forward", "route", "vxlan", "drop2"):
+        one = recorded(name)
+        healthy = recorded("healthy")
+        for answer in one["seen"].values():
+            answer["drops"] = {}
+        found, why = judged({**one, "nodes": healthy["nodes"]})
+        assert found.way == "there" and why == [NOTHING_FOUND], name
+
+
+def test_a_refusal_by_a_rule_is_not_the_answer_of_the_pod() -> None:
+    found, why = judged(recorded("reject"))
+    assert found.outcome == "refused" and not found.answered
+    assert why[0] == "n1 (10.244.0.1 on cni0) answered with ICMP: port unreachable"
+
+
+def test_the_service_is_followed_to_its_pod() -> None:
+    found, _why = judged(recorded("service"))
+    assert (found.end["pod"], found.translated) == ("shop/web", True)
+    assert any("became shop/web (10.244.1.3 port 8080, n2)" in line for line in report(found, []))
+
+
+def test_a_service_that_is_not_translated() -> None:
+    one = recorded("service")
+    plan = one["plan"]
+    for answer in one["seen"].values():
+        sent = [
+            one for one in answer["packets"] if one["place"] == "shop/client" or one["link"][:4] in ("veth", "cni0")
+        ]
+        sent = [one for one in sent if one["source"] == plan["source"]["address"]]
+        answer["packets"] = [{**one, "destination": plan["address"], "destination_port": 80} for one in sent]
+    one["seen"]["n2"]["packets"] = []
+    found, why = judged({**one, "client": {"outcome": "no answer", "ms": 3000.0}})
+    assert last(found) == "there, n1 bridge"
+    assert f"n1 did not translate the service's address {plan['address']}: see kube-proxy" in why
+
+
+def test_what_is_lost_between_the_hosts() -> None:
+    one = recorded("vxlan")
+    one["seen"]["n2"]["packets"] = []
+    found, why = judged(one)
+    assert last(found) == "there, n1 nic"
+    assert "what lies between them drops UDP port 8472" in why[0]
+
+
+def test_what_is_sent_to_a_wrong_host() -> None:
+    one = recorded("vxlan")
+    one["seen"]["n2"]["packets"] = []
+    for packet in one["seen"]["n1"]["packets"]:
+        if "outer_destination" in packet:
+            packet["outer_destination"] = "192.0.2.99"
+    _found, why = judged(one)
+    assert "n1 sent it to 192.0.2.99; the lease of n2 says 10.211.3.12" in why
+
+
+def test_an_answer_that_is_lost_on_its_way_to_the_wire() -> None:
+    one = recorded("healthy")
+    start = one["plan"]["source"]["address"]
+    for host, answer in one["seen"].items():
+        answer["packets"] = [
+            packet
+            for packet in answer["packets"]
+            if packet["source"] == start
+            or (host == "n2" and packet["link"] not in ("eth0", "flannel.1"))
+            or (packet["place"] != "host" and host == "n2")
+        ]
+    one["nodes"]["n2"]["sysctl"]["net.ipv4.ip_forward"] = "0"
+    found, why = judged({**one, "client": {"outcome": "no answer", "ms": 3000.0}})
+    assert last(found) == "back, n2 bridge"
+    assert why[0] == "net.ipv4.ip_forward of n2 is 0: it forwards nothing"
+
+
+def test_a_strict_reverse_path_filter_is_told_with_its_route() -> None:
+    one = recorded("drop2")
+    node = recorded("healthy")["nodes"]["n2"]
+    node["sysctl"].update({"net.ipv4.conf.flannel/1.rp_filter": "1", "net.ipv4.conf.all.rp_filter": "0"})
+    node["ip_route"] = [route for route in node["ip_route"] if route.get("dst") != "10.244.0.0/24"]
+    one["seen"]["n2"]["drops"] = {"IPReversePathFilter": 3}
+    _found, why = judged({**one, "nodes": {**one["nodes"], "n2": node}})
+    assert "rp_filter of n2 is strict and 10.244.0.6 is routed by eth0, not flannel.1; it counted 3 such packets" in why
+
+
+def test_a_host_that_is_not_watched_is_said_not_to_be() -> None:
+    one = recorded("healthy")
+    del one["seen"]["n2"], one["nodes"]["n2"]
+    one["plan"]["ends"][0]["host"] = ""
+    found, _why = judged(one)
+    lines = report(found, [])
+    assert found.unwatched == ["n2"] and any(line.startswith("n2 ") and line.endswith("?") for line in lines)
+    assert found.way is None
+    assert "? not watched, for not in the play: n2" in lines
+
+
+def test_an_answer_that_does_not_come_from_a_host_that_is_not_watched() -> None:
+    one = recorded("vxlan")
+    del one["seen"]["n2"], one["nodes"]["n2"]
+    one["plan"]["ends"][0]["host"] = ""
+    found, why = judged(one)
+    assert last(found) == "back, n1 nic"
+    assert why[0].startswith("10.244.1.3 did not answer, and is no host of the play")
+
+
+def test_nothing_was_sent() -> None:
+    one = recorded("healthy")
+    one["seen"] = {host: {"packets": [], "drops": {}} for host in one["seen"]}
+    found, why = judged({**one, "client": {"outcome": "network is unreachable", "ms": 0.1}})
+    assert why == ["the pod sent nothing: the kernel said 'network is unreachable'; see the routes in the pod"]
+    assert "It was seen nowhere:" in report(found, why)
+
+
+def test_the_table_is_for_a_terminal() -> None:
+    one = recorded("vxlan")
+    lines = report(*judged(one))
+    assert lines[1].split() == ["host", "hop", "there", "back"]
+    assert any(line.startswith("n2    eth0, in UDP 8472") and "SYN 0.00 ms" in line for line in lines)
+    assert "Last seen on the way there at eth0, in UDP 8472 of n2:" in lines
+    assert max(map(len, lines[1:12])) <= 80
