@@ -14,10 +14,9 @@ import ipaddress
 from collections.abc import Iterator
 from typing import Any
 
-from ..module_utils._netfilter import FORWARD, INPUT, OUTPUT, Place, Ruleset, walk
-from ._evidence._overlay import Lease
-from ._finding import Missing
+from ..module_utils._netfilter import FORWARD, INPUT, OUTPUT
 from ._trace import BACK, BRIDGE, THERE, Hop, Trace
+from ._trace_step import Step
 from ._view import View
 
 ICMP_WORDS = {
@@ -54,19 +53,8 @@ def _owner(address: str, view: View) -> str:
     return address
 
 
-class _Reasons:
-    """The step at which a trace ends: from `before`, the last hop that saw it, to `after`, or to the end itself."""
-
-    def __init__(self, trace: Trace, view: View) -> None:
-        self.trace, self.view = trace, view
-        last = trace.last if trace.last is not None else -1
-        step = 1 if trace.way == THERE else -1
-        hops = [one.hop for one in trace.hops]
-        self.turned = trace.way == BACK and not any(one.back for one in trace.hops)
-        self.before: Hop | None = hops[last] if 0 <= last < len(hops) else None
-        following = last + step
-        self.after: Hop | None = hops[following] if 0 <= following < len(hops) and not self.turned else None
-        self.host = (self.before or hops[0]).host
+class _Reasons(Step):
+    """One method for each kind of step; they yield sentences."""
 
     def all(self) -> Iterator[str]:
         yield from _refusals(self.trace, self.view)
@@ -97,57 +85,6 @@ class _Reasons:
                 yield from self.bridging(after)
             else:
                 yield from self.forwarding(before, after)
-
-    # What the host says of itself.
-
-    def raw(self, host: str = "") -> dict[str, Any]:
-        name = host or self.host
-        found: dict[str, Any] = self.view.nodes[name].raw if name in self.view.nodes else {}
-        return found
-
-    def rules(self) -> Ruleset:
-        return Ruleset.from_evidence(self.raw())
-
-    def link(self, name: str) -> dict[str, Any] | None:
-        return next((one for one in self.raw().get("ip_address") or [] if one.get("ifname") == name), None)
-
-    def down(self, name: str) -> Iterator[str]:
-        if "ip_address" not in self.raw() or not name:
-            return
-        link = self.link(name)
-        if link is None:
-            yield f"{self.host} has no link {name}"
-        elif "UP" not in (link.get("flags") or []):
-            yield f"{name} of {self.host} is down"
-
-    @property
-    def ends(self) -> tuple[str, str, int, int]:
-        """Source, destination and their ports on the way on which it was lost."""
-        start, end = self.trace.plan["source"], self.trace.end
-        ends = start["address"], end["address"], start["port"], end["port"]
-        return ends if self.trace.way == THERE else (ends[1], ends[0], ends[3], ends[2])
-
-    @property
-    def version(self) -> int:
-        return ipaddress.ip_address(self.ends[1]).version
-
-    def lease(self, address: str) -> Lease | None:
-        """The lease of the node that an address belongs to."""
-        try:
-            leases = self.view.lease_by_text[self.version].values()
-        except Missing:
-            return None
-        wanted = ipaddress.ip_address(address)
-        return next((one for one in leases if wanted in one.network), None)
-
-    def named(self, hop: Hop) -> str:
-        """The link of a hop as it was seen, else by its kind."""
-        seen = next((one for one in self.trace.hops if one.hop == hop), None)
-        if seen and seen.link:
-            return seen.link.split(", ", maxsplit=1)[0]
-        return {"bridge": BRIDGE, "tunnel": str(self.trace.plan["tunnel"])}.get(hop.kind, "")
-
-    # The steps.
 
     def forwarding(self, before: Hop, after: Hop) -> Iterator[str]:
         values = self.raw().get("sysctl") or {}
@@ -183,17 +120,6 @@ class _Reasons:
         elif after.kind == "bridge":
             yield from self.neighbour_failed(target, expected)
 
-    def neighbour(self, lease: Lease | None, tunnel: str) -> Iterator[str]:
-        if lease is None or not lease.mac or "ip_neigh" not in self.raw():
-            return
-        entries = [one for one in self.raw()["ip_neigh"] if one.get("dev") == tunnel and one.get("dst") == lease.base]
-        mac = str(entries[0].get("lladdr") or "") if entries else ""
-        if mac != lease.mac:
-            yield (
-                f"the neighbour entry of {lease.base} on {tunnel} of {self.host} is {mac or 'missing'}; "
-                f"the lease of {lease.node} says {lease.mac}"
-            )
-
     def neighbour_failed(self, address: str, link: str) -> Iterator[str]:
         for one in self.raw().get("ip_neigh") or []:
             if one.get("dst") == address and one.get("dev") == link and "FAILED" in (one.get("state") or []):
@@ -224,22 +150,6 @@ class _Reasons:
         elif plan["kind"] == "service" and self.host == plan["source"]["host"]:
             packet.update(original_destination=plan["address"], original_destination_port=plan["port"])
         yield from self.walked(packet, hooks)
-
-    def walked(self, packet: dict[str, Any], hooks: tuple[str, ...]) -> Iterator[str]:
-        if not {"iptables", "nft"} & set(self.raw()):
-            return
-        try:
-            verdict = walk(self.rules(), packet, hooks)
-        except ValueError as error:
-            yield f"the rules of {self.host} cannot be read: {error}"
-            return
-        by = verdict.by
-        if by is None or verdict.verdict == "accept":
-            return
-        if verdict.verdict == "drop":
-            yield f"a rule of {self.host} drops it at the {by.hook} hook: {_rule(by)}"
-        elif by.rule:
-            yield f"whether a rule of {self.host} drops it at the {by.hook} hook is not known: {_rule(by)}"
 
     def encapsulation(self) -> Iterator[str]:
         tunnel, lease = str(self.trace.plan["tunnel"]), self.lease(self.ends[1])
@@ -282,32 +192,34 @@ class _Reasons:
         if before.kind == "tunnel":
             yield f"it entered {self.named(before)} of {before.host} and did not come out of that of {after.host}"
             return
-        seen = next((one for one in self.trace.hops if one.hop == before), None)
-        packets = seen.way(self.trace.way or THERE) if seen else []
-        sent = next((one.outer_destination or one.destination for one in packets), "")
-        lease = self.lease(self.ends[1])
-        if packets and packets[0].outer_destination and lease and sent != lease.public_ip:
+        packets = self.packets(before)
+        if not packets:
+            return
+        lease, target, wrapped = self.lease(self.ends[1]), packets[0].destination, packets[0].outer_destination
+        sent = wrapped or (self.gateway(target) if self.trace.end["pod"] else "") or target
+        if lease and sent not in (target, lease.public_ip):
             yield f"{before.host} sent it to {sent}; the lease of {lease.node} says {lease.public_ip}"
-        own = [
-            info.get("local")
-            for link in self.raw(after.host).get("ip_address") or []
-            for info in link.get("addr_info") or []
-        ]
-        if sent and own and sent not in own:
-            yield f"{before.host} sent it to {sent}, which is no address of {after.host}"
-        elif sent:
-            port = self.trace.plan["vxlan_port"] if packets[0].outer_destination else self.ends[3]
-            kind = "UDP" if packets[0].outer_destination else "TCP"
+        elif self.trace.end["pod"] and sent == target:
+            yield f"{before.host} sent it to the network as if {target} were there: it has no route to the pod's node"
+        else:
+            kind = (
+                f"UDP port {self.trace.plan['vxlan_port']}" if wrapped else f"TCP between {' and '.join(self.ends[:2])}"
+            )
             yield (
                 f"it left {before.host} for {sent} and did not come to {after.host}: what lies between them drops "
-                f"{kind} port {port} (a security group, a firewall of the network, a switch)"
+                f"{kind} (a security group, a firewall of the network, a switch)"
             )
+
+    def gateway(self, address: str) -> str:
+        """The next hop of the host's route to an address, "" where there is none."""
+        routes = self.rules().facts.routes[self.version]
+        found = next(iter(routes.to(int(ipaddress.ip_address(address)))), None) if routes else None
+        return found.gateway if found else ""
 
     def decapsulation(self, before: Hop) -> Iterator[str]:
         tunnel = str(self.trace.plan["tunnel"])
         yield from self.down(tunnel)
-        seen = next((one for one in self.trace.hops if one.hop == before), None)
-        packets = seen.way(self.trace.way or THERE) if seen else []
+        packets = self.packets(before)
         data = ((self.link(tunnel) or {}).get("linkinfo") or {}).get("info_data") or {}
         if packets and data.get("id") is not None and packets[0].vni != data["id"]:
             yield f"it came with VNI {packets[0].vni}, {tunnel} of {self.host} has {data['id']}"
@@ -347,9 +259,3 @@ class _Reasons:
 
 def _version(address: str) -> int:
     return ipaddress.ip_address(address).version
-
-
-def _rule(place: Place) -> str:
-    kind = f"{place.family} {place.table}".strip() if place.backend != "legacy" else f"legacy {place.table}"
-    owner = f", of {place.owner}" if place.owner else ""
-    return f"{place.rule} (table {kind}, chain {place.chain}{owner})"

@@ -41,7 +41,17 @@ def last(found: Trace) -> str:
 
 
 @pytest.mark.parametrize(
-    "name, hops", [("healthy", 10), ("service", 10), ("near", 4), ("api", 5), ("refused", 10), ("node", 5)]
+    "name, hops",
+    [
+        ("healthy", 10),
+        ("service", 10),
+        ("near", 4),
+        ("api", 5),
+        ("refused", 10),
+        ("node", 5),
+        ("hostgw", 8),
+        ("hairpin", 4),
+    ],
 )
 def test_what_arrives_is_seen_on_every_hop_both_ways(name: str, hops: int) -> None:
     found, why = judged(recorded(name))
@@ -66,6 +76,20 @@ def test_what_arrives_is_seen_on_every_hop_both_ways(name: str, hops: int) -> No
         ),
         ("forward", "there, n1 bridge", "net.ipv4.ip_forward of n1 is 0"),
         ("forward2", "there, n2 tunnel", "net.ipv4.ip_forward of n2 is 0"),
+        ("nftother", "there, n1 bridge", "drops it at the forward hook: (policy drop) (table inet x, chain f)"),
+        ("fdbwrong", "there, n1 tunnel", "to 10.211.3.99; the lease of n2 says 10.211.3.12"),
+        (
+            "untranslated",
+            "there, n1 bridge",
+            "n1 did not translate the service's address 10.107.41.253: see kube-proxy",
+        ),
+        ("podsilent", "back, n2 pod", "it came to pod shop/web, which sent nothing back"),
+        ("hostgwroute", "there, n1 nic", "n1 sent it to 10.211.3.1; the lease of n2 says 10.211.3.12"),
+        (
+            "rpfilter",
+            "there, n2 tunnel",
+            "rp_filter of n2 is strict and 10.244.0.6 is routed by eth0, not flannel.1; it counted 3 such packets",
+        ),
     ],
 )
 def test_a_fault_is_told_with_its_hop(name: str, where: str, reason: str) -> None:
@@ -96,21 +120,6 @@ def test_the_service_is_followed_to_its_pod() -> None:
     found, _why = judged(recorded("service"))
     assert (found.end["pod"], found.translated) == ("shop/web", True)
     assert any("became shop/web (10.244.1.3 port 8080, n2)" in line for line in report(found, []))
-
-
-def test_a_service_that_is_not_translated() -> None:
-    one = recorded("service")
-    plan = one["plan"]
-    for answer in one["seen"].values():
-        sent = [
-            one for one in answer["packets"] if one["place"] == "shop/client" or one["link"][:4] in ("veth", "cni0")
-        ]
-        sent = [one for one in sent if one["source"] == plan["source"]["address"]]
-        answer["packets"] = [{**one, "destination": plan["address"], "destination_port": 80} for one in sent]
-    one["seen"]["n2"]["packets"] = []
-    found, why = judged({**one, "client": {"outcome": "no answer", "ms": 3000.0}})
-    assert last(found) == "there, n1 bridge"
-    assert f"n1 did not translate the service's address {plan['address']}: see kube-proxy" in why
 
 
 def test_what_is_lost_between_the_hosts() -> None:
@@ -146,16 +155,6 @@ def test_an_answer_that_is_lost_on_its_way_to_the_wire() -> None:
     found, why = judged({**one, "client": {"outcome": "no answer", "ms": 3000.0}})
     assert last(found) == "back, n2 bridge"
     assert why[0] == "net.ipv4.ip_forward of n2 is 0: it forwards nothing"
-
-
-def test_a_strict_reverse_path_filter_is_told_with_its_route() -> None:
-    one = recorded("drop2")
-    node = recorded("healthy")["nodes"]["n2"]
-    node["sysctl"].update({"net.ipv4.conf.flannel/1.rp_filter": "1", "net.ipv4.conf.all.rp_filter": "0"})
-    node["ip_route"] = [route for route in node["ip_route"] if route.get("dst") != "10.244.0.0/24"]
-    one["seen"]["n2"]["drops"] = {"IPReversePathFilter": 3}
-    _found, why = judged({**one, "nodes": {**one["nodes"], "n2": node}})
-    assert "rp_filter of n2 is strict and 10.244.0.6 is routed by eth0, not flannel.1; it counted 3 such packets" in why
 
 
 def test_a_host_that_is_not_watched_is_said_not_to_be() -> None:
