@@ -111,7 +111,7 @@ def _serve(watch: Watch, server: socket.socket, life: float) -> None:
     """Watch until root asks, or the life is over."""
     end = time.monotonic() + life
     while time.monotonic() < end:
-        ready, _, _ = select.select([*watch.sockets, server], [], [], max(0.0, end - time.monotonic()))
+        ready = select.select([*watch.sockets, server], [], [], max(0.0, end - time.monotonic()))[0]
         watch.drain()
         if server in ready:
             client, _address = server.accept()

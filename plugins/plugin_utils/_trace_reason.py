@@ -61,14 +61,13 @@ class _Reasons(Step):
         if self.before is None:
             yield f"the pod sent nothing: the kernel said {self.trace.outcome!r}; see the routes in the pod"
             return
-        found = list(self.why())
+        found = list(self.why(self.before))
         yield from found or [NOTHING_FOUND]
         for name, count in sorted(self.trace.drops.get(self.host, {}).items()):
             yield f"{self.host} dropped meanwhile: {name} {count}"
 
-    def why(self) -> Iterator[str]:
-        before, after = self.before, self.after
-        assert before is not None
+    def why(self, before: Hop) -> Iterator[str]:
+        after = self.after
         if self.turned or after is None:
             yield from self.at_the_end(before)
         elif after.host != before.host:
