@@ -82,13 +82,13 @@ collection_copy() {
 
 # ansible_test ARGUMENTS...: in the copy, with a home of its own and real interpreters in front.
 ansible_test() {
-    local tree pip paths
+    local tree pip paths other
     tree=$(collection_copy)
     pip=$(in_environment python -c 'from ansible_test._internal import python_requirements as r
 import inspect, re; print(re.search(r"pip=.([0-9.]+)", inspect.getsource(r)).group(1))' 2>/dev/null || echo 25.2)
     mkdir -p "$cache/home/.ansible/test/cache"
     cp tests/dev/get_pip.py "$cache/home/.ansible/test/cache/get_pip_${pip//./_}.py"
-    paths=$(for minor in 14 13 12 11 10 9; do interpreter "$minor"; done | xargs -r dirname | tr '\n' ':')
+    paths=$(for other in 14 13 12 11 10 9; do interpreter "$other"; done | xargs -r dirname | tr '\n' ':')
     (cd "$tree" && HOME=$cache/home PATH=$paths$PATH VENV_FIRST=$venv in_environment ansible-test "$@")
 }
 

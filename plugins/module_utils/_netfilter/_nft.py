@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
 from ._model import Chain, Rule, Table
 from ._nft_scope import Scope
@@ -80,8 +80,7 @@ def _iptables_can_say(statements: list[Mapping[str, Any]]) -> bool:
 
 def _chain(table: Table, body: Mapping[str, Any], flags: Any) -> None:
     chain = Chain(str(body["name"]), table, handle=body.get("handle"))
-    assert isinstance(table.chains, dict)
-    table.chains[chain.name] = chain
+    cast("dict[str, Chain]", table.chains)[chain.name] = chain
     words = [flags] if isinstance(flags, str) else list(flags or [])
     if not body.get("hook") or "dormant" in words:
         return

@@ -1,4 +1,3 @@
-#!/usr/bin/python3
 # Copyright (c) podnet.kubeadm contributors
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later

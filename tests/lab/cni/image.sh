@@ -8,8 +8,8 @@
 dual_stack_image=ghcr.io/flannel-io/flannel-cni-plugin:dual-stack-of-the-lab
 
 dual_stack() {
-    python3 "$lab_folder/mirror/image.py" "$work/image.tar" "$dual_stack_image" /flannel \
-        "/flannel=$lab_folder/cni/flannel_dual_stack.py" /bin/cp=/bin/busybox
+    { echo '#!/usr/bin/python3'; cat "$lab_folder/cni/flannel_dual_stack.py"; } >"$work/flannel"
+    python3 "$lab_folder/mirror/image.py" "$work/image.tar" "$dual_stack_image" /flannel "/flannel=$work/flannel" /bin/cp=/bin/busybox
     timeout 120 skopeo copy -q --insecure-policy --dest-tls-verify=false \
         "docker-archive:$work/image.tar" "docker://$address:$registry_port/${dual_stack_image#*/}" </dev/null
     echo "$dual_stack_image"

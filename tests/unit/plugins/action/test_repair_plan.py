@@ -26,13 +26,7 @@ def plan(monkeypatch: pytest.MonkeyPatch) -> Any:
     def run(findings: list[dict[str, Any]], approved: bool = False) -> tuple[dict[str, Any], str]:
         said: list[str] = []
         monkeypatch.setattr(repair_plan.display, "display", lambda text, color=None: said.append(text))
-        task = Task.load(
-            {
-                "name": "Plan",
-                "action": "podnet.kubeadm.repair_plan",
-                "args": {"findings": findings, "control_planes": ["n1"], "approved": approved},
-            }
-        )
+        task = Task()
         task.args = {"findings": findings, "control_planes": ["n1"], "approved": approved}
         play_context = MagicMock(check_mode=False)
         action = repair_plan.ActionModule(task, MagicMock(), play_context, MagicMock(), MagicMock(), None)

@@ -52,7 +52,7 @@ def test_no_folder_holds_no_leases(tmp_path: Path) -> None:
 
 
 def test_host_ports_of_living_pods_stay() -> None:
-    (rule, chain), = cni.dead_host_ports(SAVED, {LIVE})
+    ((rule, chain),) = cni.dead_host_ports(SAVED, {LIVE})
     assert chain == "CNI-DN-dead" and rule[0] == "CNI-HOSTPORT-DNAT" and rule[-1] == "CNI-DN-dead"
     assert cni.dead_host_ports(SAVED, {LIVE, DEAD}) == []
 

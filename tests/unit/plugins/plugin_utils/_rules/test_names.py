@@ -55,7 +55,7 @@ def test_what_mends_with_the_firewall_is_the_mode_that_changes_something(code):
 
 @pytest.mark.parametrize("code", [code for code, loaded in RULES.items() if loaded.rule.repair])
 def test_the_entry_point_that_mends_it(code):
-    role, _, entry = str(RULES[code].rule.repair).partition(":")
+    role, entry = str(RULES[code].rule.repair).split(":")
     assert (ROOT / "roles" / role / "tasks" / f"{entry}.yml").exists()
     assert RULES[code].rule.repair in REPAIRS
 
