@@ -31,6 +31,12 @@ class Missing(Exception):
         self.key = key
         self.why = why or f"{key} was not looked at"
 
+    def again(self) -> Missing:
+        """The same to be raised once more: one that is kept and raised itself would hold the host whose key it is."""
+        new = self.__class__.__new__(self.__class__, *self.args)
+        new.__dict__.update(self.__dict__)
+        return new
+
 
 class Malformed(Missing):
     """The key is there and holds something else than the format says: as unknown as if it were absent."""

@@ -54,10 +54,10 @@ class Host(Part):
             try:
                 self._derived[key] = make()
             except Missing as missing:
-                self._derived[key] = missing
+                self._derived[key] = missing.again()
         value = self._derived[key]
         if isinstance(value, Missing):
-            raise value.with_traceback(None)
+            raise value.again()
         return value
 
     inventory_address = Key(text)

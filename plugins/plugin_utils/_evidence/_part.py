@@ -55,7 +55,7 @@ class Key(Generic[T]):
             part._parsed[self.name] = self._read(part)
         value = part._parsed[self.name]
         if isinstance(value, Missing):
-            raise value.with_traceback(None)
+            raise value.again()
         return value  # type: ignore[no-any-return]
 
     def _read(self, part: Part) -> T | Missing:
@@ -66,7 +66,7 @@ class Key(Generic[T]):
         try:
             return self.parse(raw)
         except Missing as missing:
-            return missing
+            return missing.again()
         except Exception as error:  # whatever a host said, it is the evidence that is bad, not the rule
             return Malformed(path, str(error) or type(error).__name__)
 

@@ -4,6 +4,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import gc
+import weakref
+
 import pytest
 
 from ansible_collections.podnet.kubeadm.plugins.plugin_utils._evidence._part import Key, Part, kube_items, texts, whole
@@ -30,6 +34,20 @@ def test_an_absent_key_is_missing_under_its_path(raw):
     with pytest.raises(Missing) as error:
         _read = Example(raw, "nodes.n1").number
     assert (error.value.key, error.value.kind) == ("nodes.n1.number", "absent")
+
+
+def test_what_was_missed_does_not_hold_the_part():
+    gc.disable()
+    try:
+        part = Example({"number": "x"}, "nodes.n1")
+        for _twice in range(2):
+            with contextlib.suppress(Missing):
+                _read = part.number
+        gone = weakref.ref(part)
+        del part
+        assert gone() is None
+    finally:
+        gc.enable()
 
 
 @pytest.mark.parametrize("value", ["x", [], {}, True, 1.5, -1])
