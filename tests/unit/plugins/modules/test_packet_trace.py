@@ -10,7 +10,7 @@ import pytest
 
 from ansible_collections.podnet.kubeadm.plugins.modules import packet_trace
 
-RunModule = Callable[..., "dict[str, Any]"]
+RunModule = Callable[..., dict[str, Any]]
 CONNECTION = {"word": "w", "pods": ["shop/client"], "source_port": 23456, "address": "192.0.2.1", "port": 80}
 
 
