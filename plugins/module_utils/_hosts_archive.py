@@ -6,7 +6,8 @@
 
 """What a repair replaces on a host: kept before it, compared after it, and put back byte for byte.
 
-A folder holds ``index.json`` and copies of files below ``files/``. Standard library only. The index::
+A folder holds ``index.json``, copies of files below ``files/``, and ``repair.log``, which tells a person what was done
+and when (UTC). Standard library only. The index::
 
     {"files": {PATH: {"before": STATE or null, "after": STATE or null}},   # null: there was no such file
      "objects": {"KIND NAMESPACE/NAME": {"before": OBJECT or null, "after": OBJECT or null}},
@@ -24,6 +25,7 @@ import os
 import shutil
 import stat
 import tempfile
+import time
 from collections.abc import Iterable
 from typing import Any
 
@@ -96,6 +98,12 @@ class Archive:
                 self._put_back(path, entry["before"])
             done.append(path)
         return done, left
+
+    def note(self, sentence: str) -> None:
+        """Adds a line to ``repair.log``."""
+        path = os.path.join(self.folder, "repair.log")
+        with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), "a", encoding="utf-8") as stream:
+            stream.write(f"{time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime())} {sentence}\n")
 
     def _copy(self, path: str) -> None:
         if not os.path.lexists(path):

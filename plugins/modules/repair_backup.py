@@ -48,6 +48,11 @@ options:
     type: list
     elements: str
     default: []
+  step:
+    description:
+      - What is being done, in a few words. With its time and what changed it is noted in C(repair.log) of O(folder).
+    type: str
+    default: a step
   kubeconfig:
     description: The kubeconfig to use for O(objects).
     type: path
@@ -61,6 +66,7 @@ EXAMPLES = r"""
     folder: /var/backups/podnet.kubeadm/repair/2026-11-30T17-40-00Z
     files: [/etc/cni/net.d/*]
     objects: [ConfigMap kube-flannel/kube-flannel-cfg]
+    step: flannel:rolled_out for flannel-network-mismatch
 
 - name: Put everything back
   podnet.kubeadm.repair_backup:
@@ -147,12 +153,24 @@ def run(module: AnsibleModule) -> dict[str, Any]:
             return {"changed": False, "entries": [], "left": [], "dates": sorted(siblings(params["folder"]))}
         objects, left_objects = restore_objects(kubectl, archive, module.check_mode)
         files, left_files = archive.restore_files(module.check_mode)
-        return {"changed": bool(files + objects), "entries": files + objects, "left": left_files + left_objects}
+        entries, left = files + objects, left_files + left_objects
+        if not module.check_mode:
+            archive.note(f"put back {listed(entries)}; left alone, for it was changed since: {listed(left)}")
+        return {"changed": bool(entries), "entries": entries, "left": left}
     if module.check_mode:
         return {"changed": False, "entries": []}
     objects_now = read(kubectl, params["objects"])
-    act = archive.keep if params["state"] == "kept" else archive.settle
-    return {"changed": False, "entries": act(params["files"], objects_now)}
+    if params["state"] == "kept":
+        entries = archive.keep(params["files"], objects_now)
+        archive.note(f"begins {params['step']}; kept {listed(entries)}")
+    else:
+        entries = archive.settle(params["files"], objects_now)
+        archive.note(f"ended {params['step']}; changed until now: {listed(entries)}")
+    return {"changed": False, "entries": entries}
+
+
+def listed(entries: list[str]) -> str:
+    return ", ".join(entries) or "nothing"
 
 
 def siblings(folder: str) -> list[str]:
@@ -168,6 +186,7 @@ def main() -> None:
             "folder": {"type": "path", "required": True},
             "files": {"type": "list", "elements": "str", "default": []},
             "objects": {"type": "list", "elements": "str", "default": []},
+            "step": {"type": "str", "default": "a step"},
             "kubeconfig": {"type": "path", "default": _kubectl.ADMIN_CONF},
         },
         supports_check_mode=True,

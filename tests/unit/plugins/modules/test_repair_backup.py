@@ -7,6 +7,7 @@ from __future__ import annotations
 import copy
 import json
 import pathlib
+import re
 from typing import Any, Callable
 
 import pytest
@@ -73,6 +74,26 @@ def mend(server: dict[str, Any], options: dict[str, Any]) -> None:
     for path in pathlib.Path(options["files"][0]).parent.iterdir():
         path.unlink()
     server["objects"][TITLE]["data"]["net-conf.json"] = '{"Network": "10.244.0.0/16"}'
+
+
+def test_a_log_tells_what_was_done_and_when(
+    run_module: RunModule, server: dict[str, Any], options: dict[str, Any]
+) -> None:
+    step = {**options, "step": "host:cni_config for cni-foreign-config"}
+    run_module(repair_backup, {"state": "kept", **step})
+    mend(server, options)
+    run_module(repair_backup, {"state": "settled", **step})
+    run_module(repair_backup, go_back(options))
+
+    log = pathlib.Path(options["folder"]) / "repair.log"
+    lines = log.read_text().splitlines()
+    assert [line.split(" ", 1)[1].split(";")[0] for line in lines] == [
+        "begins host:cni_config for cni-foreign-config",
+        "ended host:cni_config for cni-foreign-config",
+        f"put back {options['files'][0][:-1]}00-other.conflist, {TITLE}",
+    ]
+    assert all(re.match(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ ", line) for line in lines)
+    assert log.stat().st_mode & 0o077 == 0
 
 
 def go_back(options: dict[str, Any]) -> dict[str, Any]:
