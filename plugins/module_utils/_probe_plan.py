@@ -4,7 +4,8 @@
 
 """Which probes one node makes.
 
-PRIVATE to the collection. Pure. The paths are a table: adding one is adding a line and its function in the module.
+PRIVATE to the collection. Pure. The paths are a table: adding one is adding a line, and its function
+in C(_probe_asker).
 """
 
 from __future__ import annotations
