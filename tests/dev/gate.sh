@@ -60,6 +60,7 @@ with_cluster() {
     essential 'site finishes what was killed' 1500 play site.yml
     step 'second run, by the installed collection, changes nothing' 900 unchanged installed_site
     step 'check mode on the running cluster' 900 unchanged play site.yml --check --diff
+    step 'three faults, others every day' 1200 ./dev faults --quick
     "round_$1"
 }
 
@@ -84,8 +85,12 @@ everything() {
     local other
     for other in $(seq 1 "$rounds"); do [ "$other" = "$round" ] || "round_$other"; done
     heading "everything else"
+    step 'check mode shows what a run changes' 3600 in_environment env PODNET_CACHE="$cache" python tests/lab/changes.py
     step 'molecule' 3600 ./dev molecule
-    existing 'faults, all' 5400 tests/lab/faults/run.py ./dev faults
+    # These count on three nodes.
+    step 'remove the lab' 180 ./dev lab down
+    PODNET_LAB=faults step 'all faults' 7200 ./dev faults
+    PODNET_LAB=faults step 'a repair is undone, checked, and killed half way' 2400 in_environment env PODNET_CACHE="$cache" python tests/lab/repairs.py
     PODNET_LAB=firewall existing 'firewalls, judged and mended' 3600 tests/lab/forward_policy.py firewalls
     existing 'fuzz forwarding, long' 3000 tests/fuzz/forwarding.py ./dev fuzz forwarding
     existing 'fuzz evidence, long' 7200 tests/fuzz/evidence.py ./dev fuzz evidence

@@ -32,7 +32,7 @@ PLACES = (
     ("flannel : Apply flannel", 0.5),
     ("worker : Join the host", 1.0),
     ("worker : Join the host", 5.0),
-    ("flannel : Wait until flannel has taken", 1.0),
+    ("flannel : Wait until flannel has the lease", 1.0),
 )
 
 
