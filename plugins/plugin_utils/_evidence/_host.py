@@ -175,6 +175,10 @@ class Host(Part):
     def unit_active(self, name: str) -> bool:
         return self.unit(name).text("active") in ("active", "reloading", "activating")
 
+    def unit_works(self, name: str) -> bool:
+        """Whether the unit runs and stays: one that starts again and again is "activating"."""
+        return self.unit(name).text("active") in ("active", "reloading")
+
     def probe(self, what: str) -> list[Item]:
         """The probes from this host whose ``what`` is that, or begins with it where it ends in "/"."""
         return [

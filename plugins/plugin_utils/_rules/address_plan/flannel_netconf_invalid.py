@@ -89,7 +89,7 @@ def _judge(conf: NetConf) -> Iterator[Found]:
         yield Found(f"the backend {conf.backend_type} serves no dual stack", {"Backend": conf.backend_type})
     for key, enabled in (("Network", conf.enable_ipv4), ("IPv6Network", conf.enable_ipv6)):
         parsed = network(conf.text(key))
-        if enabled and parsed is None:
+        if enabled and parsed is None and (key == "Network" or conf.text(key)):  # IPv6's absence has its own code
             yield Found(f"{key} in net-conf.json is no network", {key: conf.get(key)})
         elif enabled and parsed is not None and parsed.version != (4 if key == "Network" else 6):
             yield Found(f"{key} in net-conf.json is of the other family", {key: conf.text(key)})

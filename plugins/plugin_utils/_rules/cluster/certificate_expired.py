@@ -20,7 +20,8 @@ in`.
 - Old certificates beside the ones in use (kubelet-client-DATE.pem).
 
 ## How it is told
-The end of every certificate in /etc/kubernetes/pki and /var/lib/kubelet/pki against the time the evidence was taken.
+The end of every certificate in /etc/kubernetes/pki and /var/lib/kubelet/pki against the time the evidence was taken;
+for the one inside kubelet.conf, the words of a kubelet that does not run.
 
 ## Mend
 `kubeadm certs renew all` on a control plane, then move the files of /etc/kubernetes/manifests away and back so that the
@@ -35,6 +36,7 @@ static pods start again; for a kubelet, a fresh join of that node.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 
@@ -57,9 +59,14 @@ SOON = timedelta(days=30)
 SERVING = "/var/lib/kubelet/pki/kubelet.crt"
 ROTATED = "/var/lib/kubelet/pki/kubelet-client"
 """Beginning of the kubelet's client certificates, which it renews by itself; only -current is in use."""
+EMBEDDED = re.compile(r"client certificate in (\S+) is expired: (.+)")
+"""What a kubelet that cannot start says of the certificate inside its kubeconfig."""
 
 
 def check_node(node: Host, view: View) -> Iterator[Found]:
+    if match := _said(node):
+        yield Found(f"certificates have expired: {match[1]}", {match[1]: match[2].strip()})
+        return
     expired: dict[str, str] = {}
     soon: dict[str, str] = {}
     for path in node.certificates:
@@ -76,6 +83,11 @@ def check_node(node: Host, view: View) -> Iterator[Found]:
         yield Found(f"certificates have expired: {', '.join(sorted(expired))}", expired)
     if soon:
         yield Found(f"certificates end within {SOON.days} days", soon, severity="warning")
+
+
+def _said(node: Host) -> re.Match[str] | None:
+    stands = node.has("journal") and node.has("units") and not node.unit_works("kubelet")
+    return EMBEDDED.search(node.journal.get("kubelet", "")) if stands else None
 
 
 def _moment(text: str) -> datetime | None:

@@ -54,6 +54,7 @@ RULE = Rule(
     needs=("nodes.kubeconfig_servers", "nodes.ip_address", "cluster.kubeadm_config"),
     remedy="Run kubectl config set-cluster kubernetes --server=https://ENDPOINT:6443 --kubeconfig=FILE on each host, "
     "then systemctl restart kubelet.",
+    explains=("public-ip-wrong", "interface-wrong"),
     rank=40,
 )
 

@@ -15,6 +15,8 @@ NAT interface.
 ## What looks like it but is not
 - `certificate signed by unknown authority`: another cluster's CA.
 - A control plane's own kubelet that talks to its own API server: that server's certificate names its own address.
+- A few files that name another server than the endpoint: they have drifted, see `endpoint-drift`. Where most do, that
+  server is what the certificate has to name.
 - Clients on 127.0.0.1 through a local proxy, when the certificate names 127.0.0.1.
 
 ## How it is told
@@ -36,11 +38,13 @@ server.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ..._evidence._endpoint import same_host, server_host
 from ..._evidence._host import Host
+from ..._evidence._said import said_on
 from ..._finding import Found, Missing
 from ..._registry import Rule
 from ..._view import View
@@ -74,13 +78,16 @@ def collect(node: Host, view: View) -> Fact:
     certificate = node.certificates.item(CERTIFICATE) if node.has("certificates") else None
     texts = [node.journal.get("kubelet", "")] if node.has("journal") else []
     texts += [node.kubeadm_output] if node.has("kubeadm_output") else []
+    services = {str(one[1]) for one in view.service_networks if one.num_addresses > 1}
+    said = {match["host"].strip(".,;") for line in said_on(view, node) for match in REFUSED.finditer(line)}
     return Fact(
         names=frozenset(certificate.texts("sans")) if certificate else None,
         addresses=frozenset(str(one.ip) for _link, one in node.addresses()) if node.has("ip_address") else frozenset(),
         servers=frozenset(map(server_host, node.kubeconfig_servers.values()))
         if node.has("kubeconfig_servers")
         else frozenset(),
-        refused=frozenset(match["host"].strip(".,;") for text in texts for match in REFUSED.finditer(text)),
+        refused=frozenset(match["host"].strip(".,;") for text in texts for match in REFUSED.finditer(text))
+        | said & services,
     )
 
 
@@ -93,8 +100,9 @@ def check_nodes(facts: dict[str, Fact], view: View) -> Iterator[Found]:
             return
         raise Missing("nodes.*.certificates")
     own = set().union(*(fact.addresses for fact in masters.values()))
-    asked = {server for fact in facts.values() for server in fact.servers if server}
     endpoint = view.endpoint
+    named = Counter(server for fact in facts.values() for server in fact.servers if server)
+    asked = {server for server, count in named.items() if not endpoint or count * 2 > len(facts)}
     asked |= {endpoint} if endpoint else set()
     asked |= {server_host(host) for hosts in refused.values() for host in hosts}
     for host in sorted(asked):

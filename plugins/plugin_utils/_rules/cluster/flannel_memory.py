@@ -9,7 +9,8 @@ Manifests up to v0.13 limit flannel to 50 MiB, which a cluster of some size, or 
 The kernel kills flanneld, and its node keeps the routes of that moment.
 
 ## How it looks
-Restarts with `OOMKilled`, exit code 137, often just after `Running backend`.
+Restarts with `OOMKilled`, exit code 137, often just after `Running backend`; or `fork/exec /sbin/iptables: cannot
+allocate memory` in flannel's log.
 
 ## What looks like it but is not
 - Exit code 137 with another reason: a failed liveness probe or a deleted pod.
@@ -26,11 +27,12 @@ Take the limit out, or set it to 128 MiB or more: podnet.kubeadm.site applies a 
 No limit on memory for the network's DaemonSet; `flannel_resources` where a policy wants one.
 
 ## Sources
-- flannel issues 963, 1415
+- flannel issues 963, 1124, 1415
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from ..._evidence._item import Item
@@ -49,6 +51,9 @@ RULE = Rule(
     rank=20,
 )
 
+REFUSED = re.compile(r"cannot allocate memory", re.IGNORECASE)
+"""What flanneld says where the limit is met by one of its iptables."""
+
 
 def check_cluster(view: View) -> Iterator[Found]:
     killed: dict[tuple[str, bool], list[str]] = {}
@@ -57,6 +62,8 @@ def check_cluster(view: View) -> Iterator[Found]:
             if _killed(status):
                 key = (_limit(pod, status.text("name")), pod.ready)
                 killed.setdefault(key, []).append(view.place(pod.node_name))
+        if not pod.ready and not any(map(_killed, pod.statuses)) and REFUSED.search(view.cluster.pod_log(pod)):
+            killed.setdefault((_limit(pod, "kube-flannel"), False), []).append(view.place(pod.node_name))
     for (limit, ready), nodes in killed.items():
         yield Found(
             f"flannel was killed for its memory (OOMKilled), {'its limit is ' + limit if limit else 'it has no limit'}",

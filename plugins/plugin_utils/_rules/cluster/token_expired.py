@@ -50,7 +50,8 @@ RULE = Rule(
 
 SIGNS = re.compile(
     r"could not find a JWS signature in the cluster-info ConfigMap for token ID"
-    r"|token id \"?[a-z0-9]+\"? is invalid for this cluster or it has expired"
+    r"|there is no JWS signed token in the cluster-info ConfigMap|does not yet contain a JWS signature for token ID"
+    r"|token id \"?[a-z0-9]+\"? is invalid for this cluster"
     r"|cluster-info[^\n]*(?:Unauthorized|has expired)"
     r"|error downloading[^\n]*kubeadm-certs|kubeadm-certs\"?[^\n]{0,80}(?:not found|forbidden|expired)"
     r"|the server has asked for the client to provide credentials|error execution phase[^\n]*: Unauthorized",

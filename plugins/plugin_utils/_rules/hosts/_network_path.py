@@ -18,10 +18,12 @@ _PROGRAMS = re.compile(
     r'|install-conf|coredns)"'
 )
 _OWN_NAMES = re.compile(r'name="(?:flannel|10-flannel\.conf(?:list)?|xtables\.lock|\.?subnet\.env|net\.d|cni)"')
+_COPIES = re.compile(r'(?=.*comm="(?:cp|sh|busybox)").*name="(?:bin|net\.d|cni|flannel)"')
+"""What the init containers do; a folder's name alone would say too little."""
 _FOREIGN = re.compile(r'profile="(?:snap\.|/usr/s?bin/(?!runc)|docker-default|firefox|libvirt|lxc-)')
 
 
 def concerns(line: str) -> bool:
     if _FOREIGN.search(line):
         return False
-    return any(pattern.search(line) for pattern in (_PATHS, _PROGRAMS, _OWN_NAMES))
+    return any(pattern.search(line) for pattern in (_PATHS, _PROGRAMS, _OWN_NAMES, _COPIES))

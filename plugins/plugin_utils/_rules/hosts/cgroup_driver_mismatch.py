@@ -31,6 +31,7 @@ The role containerd sets the driver of every handler it writes.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from ..._evidence._asked import kubelet_asked
@@ -53,8 +54,16 @@ RULE = Rule(
     rank=20,
 )
 
+_SAID = re.compile(
+    r'kubelet cgroup driver: \\*"(\w+)\\*" is different from docker cgroup driver: \\*"(\w+)'
+    r'|detected \\*"()(cgroupfs)\\*" as the Docker cgroup driver'
+)
+
 
 def check_node(node: Host, view: View) -> Iterator[Found]:
+    if not node.runtime.has("systemd_cgroup") and not node.runtime.item("handlers"):
+        yield from _by_words(node, view)
+        return
     runtime = node.runtime
     kubelet = _kubelet(node, view)
     handlers = {name: runtime.flag("handlers", name, "systemd_cgroup") for name in runtime.item("handlers")}
@@ -72,6 +81,20 @@ def check_node(node: Host, view: View) -> Iterator[Found]:
     if others:
         summary = f"the handler {', '.join(others)} uses {_driver(not systemd)}, the kubelet {kubelet}"
         yield Found(summary, compared, severity="warning")
+
+
+def _by_words(node: Host, view: View) -> Iterator[Found]:
+    """What kubelet and kubeadm say of a Docker that was not asked itself."""
+    texts = [node.journal.get("kubelet", "")] if node.has("journal") else []
+    texts += [node.kubeadm_output] if node.has("kubeadm_output") else []
+    match = next(filter(None, map(_SAID.search, texts)), None)
+    if match is None:
+        raise Missing(f"{node.path}.runtime.systemd_cgroup")
+    kubelet, runtime = [one for one in match.groups() if one is not None]
+    kubelet = kubelet or _kubelet(node, view)
+    if kubelet != runtime:
+        soft = None if joined(node, view) else "warning"
+        yield Found(f"the kubelet uses {kubelet}, the runtime {runtime}", {"said": match[0]}, severity=soft)
 
 
 def _driver(systemd: bool) -> str:

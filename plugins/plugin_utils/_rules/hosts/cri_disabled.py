@@ -62,11 +62,13 @@ def check_node(node: Host, view: View) -> Iterator[Found]:
         return  # the kubelet uses another runtime
     name = runtime.text("name") or "containerd"
     said = node.kubeadm_output if node.has("kubeadm_output") else ""
+    if node.has("journal") and not (node.has("units") and node.unit_works("kubelet")):
+        said += node.journal.get("kubelet", "")  # of a kubelet that does not get past it
     off = runtime.flag("cri_disabled")
     if off or (off is None and name == "containerd" and _DISABLED.search(runtime.text("config"))):
         soft = None if joined(node, view) or _UNKNOWN.search(said) else "warning"
         yield Found(f"{name} runs without its CRI plugin", {"disabled": True, "kubeadm": said[-300:]}, severity=soft)
     elif off is None and _UNKNOWN.search(said):
-        yield Found("the runtime does not answer CRI", {"kubeadm": said[-300:]})
+        yield Found("the runtime does not answer CRI", {"said": said[-300:]})
     elif off is None and not runtime:
         raise Missing(f"{node.path}.runtime.cri_disabled")

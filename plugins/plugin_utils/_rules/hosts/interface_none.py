@@ -59,8 +59,12 @@ RULE = Rule(
 )
 
 _SAID = re.compile(
-    r"Failed to find any valid interface|Failed to find interface to use|failed to get default (v6 )?interface"
-    r"|unable to find default (v6 )?route|Could not find valid interface matching",
+    r"Failed to find any valid interface|Failed to find interface to use"
+    r"|failed to get (default|ifcanreach based) (v6 )?interface"
+    r"|unable to find default (v6 )?route|Could not find valid interface matching|error looking up (v6 )?interface"
+    r"|Could not match pattern .* to any of the available network interfaces"
+    r"|failed to find IPv[46] address for interface"
+    r"|no interface with given IP(v6)? found|v6 default route interface \S+ must be the same",
     re.IGNORECASE,
 )
 _KLOG = re.compile(r"^[IWEF]\d{4} [\d:.]+ +\d+ \S+\] ")

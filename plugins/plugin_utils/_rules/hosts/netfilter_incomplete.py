@@ -63,12 +63,17 @@ _NFTABLES = ("nf_tables", "nft_fib", "nft_fib_ipv4", "nft_chain_nat", "nft_masq"
 _SIGNS = re.compile(
     r"could not find nftables binary|no nftables support|Module (ip_tables|nf_tables|x_tables) not found"
     r"|Extension \w+ revision \d+ not supported, missing kernel module"
-    r"|Couldn't load (match|target)|Could not fetch rule set generation id"
+    r"|Couldn't load (match|target .(?!FLANNEL|KUBE|CNI|DOCKER))|Could not fetch rule set generation id"
+    r"|(CHAIN|RULE|TABLE)_(ADD|APPEND|INSERT) failed \((No such file|Operation not supported)"
+    r"|unknown option \\*\"--random-fully|iptables-restore binary was not found"
+    r"|(iptables|nft)\S* is not available on this host|nftables[^\n]*(kernel|nft)[^\n]*(too old|or later|or newer)"
     r"|can't initialize iptables table|unable to initialize table|Table does not exist \(do you need to insmod"
     r"|exec: \"(ip6?tables|nft)[\w-]*\": executable file not found"
     r"|Failed to initialize nft: Protocol not supported",
     re.IGNORECASE,
 )
+_CLEANING = re.compile(r"error cleaning up (nf|ip)tables", re.IGNORECASE)
+"""kube-proxy's first words where the mode that it does not use is not there."""
 
 
 def check_node(node: Host, view: View) -> Iterator[Found]:
@@ -85,6 +90,8 @@ def check_node(node: Host, view: View) -> Iterator[Found]:
 
 def _complaint(node: Host, view: View) -> str:
     for line in said_on(view, node):
+        if _CLEANING.search(line):
+            continue
         if _SIGNS.search(line) and not ("ip6tables" in line and ipv6_off(node)):
             return line.strip()[-300:]
     return ""

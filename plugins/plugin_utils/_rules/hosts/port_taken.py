@@ -89,7 +89,7 @@ def _kubelets(node: Host) -> Iterator[Found]:
     """What the kubelet itself says, also on a member."""
     lines = node.journal.get("kubelet", "").splitlines() if node.has("journal") else []
     said = [match for line in lines if (match := _BIND.search(line))]
-    if said and not (node.has("units") and node.unit_active("kubelet")):
+    if said and not (node.has("units") and node.unit_works("kubelet")):
         yield Found(f"the kubelet's port {said[-1][1]} is in use by something else", {"said": said[-1][0]})
 
 

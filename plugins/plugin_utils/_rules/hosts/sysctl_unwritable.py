@@ -10,7 +10,8 @@ below. kube-proxy wants to set conntrack limits, the kubelet vm.overcommit_memor
 
 ## How it looks
 kube-proxy ends with `open /proc/sys/net/netfilter/nf_conntrack_max: permission denied`; the kubelet with
-`open /proc/sys/vm/overcommit_memory: read-only file system`. Services do not work on that node.
+`open /proc/sys/vm/overcommit_memory: read-only file system`, or in LXC `open /dev/kmsg: no such file or directory`.
+Services do not work on that node.
 
 ## What looks like it but is not
 - Nodes in containers that are made for it (kind, this collection's lab): kube-proxy is told to leave conntrack alone.
@@ -18,7 +19,8 @@ kube-proxy ends with `open /proc/sys/net/netfilter/nf_conntrack_max: permission 
 
 ## Mend
 Set the values on the host below (`sysctl -w net.netfilter.nf_conntrack_max=...`) and tell kube-proxy to leave them
-alone: `cluster_kube_proxy_config: {conntrack: {maxPerCore: 0, min: 0}}`. Or use a virtual machine.
+alone: `cluster_kube_proxy_config: {conntrack: {maxPerCore: 0, min: 0}}`. Give the container /dev/kmsg
+(`lxc.mount.entry: /dev/kmsg dev/kmsg none bind,create=file`). Or use a virtual machine.
 
 ## Prevent
 Run nodes on machines or virtual machines.
@@ -53,12 +55,18 @@ RULE = Rule(
 _REFUSED = re.compile(
     r"/proc/sys/(\S+?):? (permission denied|read-only file system|operation not permitted)", re.IGNORECASE
 )
+_KMSG = re.compile(r"open /dev/kmsg: (no such file|operation not permitted|permission denied)", re.IGNORECASE)
 _SHARED = ("lxc", "lxc-libvirt", "openvz", "vserver", "wsl")
 _MEANT = ("docker", "podman", "systemd-nspawn", "container-other")
 
 
 def check_node(node: Host, view: View) -> Iterator[Found]:
-    refused = sorted({match[1] for line in said_on(view, node) if (match := _REFUSED.search(line))})
+    lines = said_on(view, node)
+    refused = sorted({match[1] for line in lines if (match := _REFUSED.search(line))})
+    if not refused and (said := next((line for line in lines if _KMSG.search(line)), "")):
+        seen = {"said": said.strip()[-300:], "virtualization": _kind(node)}
+        yield Found("/dev/kmsg cannot be opened: the host is a container that was given none", seen)
+        return
     if refused:
         compared = {"refused": [f"/proc/sys/{name}" for name in refused], "virtualization": _kind(node)}
         yield Found(f"/proc/sys/{refused[0]} cannot be set", compared)

@@ -14,7 +14,8 @@ flannel does not start there. Where somebody flushed them, kube-proxy does not n
 
 ## What looks like it but is not
 - An answer of the API server that refuses (`forbidden`, 401): it was reached; see `flannel-rbac`.
-- A gateway on the way that answers in its place: the probe checks what is answered.
+- A gateway or proxy on the way that answers in its place is this, though something answers: `x509: certificate is
+  valid for ...` in flannel's log, and the probe checks what is answered.
 - A cluster without kube-proxy on purpose (another component serves services): nothing is told from its absence.
 - Causes with codes of their own (netfilter, modules, interfaces, overlapping ranges) explain this one.
 
@@ -59,7 +60,9 @@ RULE = Rule(
 
 UNREACHED = re.compile(
     r"(?:dial tcp |https://)\[?(?P<address>[0-9a-fA-F.:]+?)\]?:443"
-    r"(?:: i/o timeout|: connect: [a-z ]+|[^\n]{0,300}?(?:context deadline exceeded|Client\.Timeout exceeded))"
+    r"(?:: i/o timeout|: connect: [a-z ]+|[^\n]{0,300}?(?:context deadline exceeded|Client\.Timeout exceeded"
+    r"|TLS handshake timeout|: EOF\b|x509: certificate is valid for"
+    r"|connection reset by peer|Service Unavailable|Bad Gateway|Gateway Timeout))"
 )
 ENTERED = re.compile(r"^(?:\[\d+:\d+\] )?-A PREROUTING\b.*-j KUBE-SERVICES\b", re.MULTILINE)
 CRASHED = ("CrashLoopBackOff", "CreateContainerError", "RunContainerError", "Error")

@@ -40,6 +40,10 @@ def test_an_unknown_key_that_is_like_none_is_a_warning():
     assert [severity for severity, _summary in running(CONF.replace("{", '{"comment": "x", ', 1))] == ["warning"]
 
 
+def test_an_ipv6_network_that_is_not_there_has_a_code_of_its_own():
+    assert running(CONF.replace("{", '{"EnableIPv6": true, ', 1)) == []
+
+
 def test_keys_in_another_case_are_read():
     assert running(CONF.replace("Network", "network").replace("Backend", "backend")) == []
 

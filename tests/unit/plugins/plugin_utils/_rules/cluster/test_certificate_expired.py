@@ -36,3 +36,14 @@ def test_without_the_time_it_is_undetermined():
     bundle = healthy()
     del bundle["taken_at"]
     assert undetermined("certificate-expired", bundle)[0].key == "taken_at"
+
+
+def test_the_certificate_inside_a_kubeconfig():
+    bundle = healthy()
+    node = bundle["nodes"]["node2"]
+    words = "part of the existing bootstrap client certificate in /etc/kubernetes/kubelet.conf is expired: 2026-11-01"
+    node["journal"]["kubelet"] = words
+    assert findings("certificate-expired", bundle) == []
+    node["units"]["kubelet"]["active"] = "activating"
+    (found,) = findings("certificate-expired", bundle)
+    assert (found.severity, found.where) == ("error", ["node2"])

@@ -7,6 +7,9 @@ from __future__ import annotations
 from edits import kube_node
 from rules import findings, healthy
 
+from ansible_collections.podnet.kubeadm.plugins.plugin_utils._judge import judge
+from ansible_collections.podnet.kubeadm.plugins.plugin_utils._view import View
+
 CERTIFICATE = "/etc/kubernetes/pki/apiserver.crt"
 KUBELET = "/etc/kubernetes/kubelet.conf"
 
@@ -75,3 +78,13 @@ def test_a_host_whose_address_changed():
 def test_an_endpoint_that_no_file_can_use_yet():
     bundle = with_endpoint("other.example.com:6443")
     assert findings("endpoint-drift", bundle) == []
+
+
+def test_a_control_plane_that_lost_its_address_explains_what_flannel_still_tells():
+    bundle = healthy()
+    for link in bundle["nodes"]["node1"]["ip_address"]:
+        for one in link["addr_info"]:
+            one["local"] = one["local"].replace("192.168.10.11", "192.168.10.51")
+    (found,) = [one for one in judge(View(bundle)).findings if one.severity == "error"]
+    assert found.code == "endpoint-drift"
+    assert {one.code for one in found.consequences} >= {"public-ip-wrong", "interface-wrong"}

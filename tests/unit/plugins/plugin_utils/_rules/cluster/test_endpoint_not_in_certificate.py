@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from edits import flannel_pod, log, waits
 from rules import findings, healthy, undetermined
 
 CERTIFICATE = "/etc/kubernetes/pki/apiserver.crt"
@@ -30,10 +31,23 @@ def test_a_name_or_wildcard_that_it_has():
         assert findings("endpoint-not-in-certificate", bundle) == []
 
 
-def test_a_server_that_a_worker_uses():
+def test_a_server_that_most_hosts_use():
     bundle = healthy()
     bundle["nodes"]["node3"]["kubeconfig_servers"][KUBELET] = "https://10.0.0.10:6443"
+    assert findings("endpoint-not-in-certificate", bundle) == []  # it has drifted
+    bundle["nodes"]["node2"]["kubeconfig_servers"][KUBELET] = "https://10.0.0.10:6443"
     assert findings("endpoint-not-in-certificate", bundle)[0].evidence["asked for"] == "10.0.0.10"
+
+
+def test_the_service_address_that_flannel_refuses():
+    bundle = healthy()
+    bundle["nodes"]["node1"]["certificates"][CERTIFICATE]["sans"].remove("10.96.0.1")
+    pod = flannel_pod(bundle)
+    waits(pod, "CrashLoopBackOff")
+    words = "x509: certificate is valid for 192.168.10.11, not"
+    log(bundle, pod, f"Get https://10.96.0.1:443/api: {words} 10.96.0.1\nPost https://a.b.svc:443/: {words} a.b.svc")
+    (found,) = findings("endpoint-not-in-certificate", bundle)
+    assert (found.evidence["asked for"], found.where) == ("10.96.0.1", ["node1"])
 
 
 def test_one_control_planes_own_address_is_not_asked_of_the_others():

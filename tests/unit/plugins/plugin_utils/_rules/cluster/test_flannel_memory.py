@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from edits import flannel_pod, waits
+from edits import flannel_pod, log, waits
 from rules import findings, healthy
 
 KILLED = {"terminated": {"exitCode": 137, "reason": "OOMKilled", "finishedAt": "2026-11-30T15:48:04Z"}}
@@ -31,3 +31,13 @@ def test_exit_code_137_of_a_failed_probe_is_not_memory():
     state = {"terminated": {"exitCode": 137, "reason": "Error"}}
     waits(flannel_pod(bundle), "CrashLoopBackOff")["lastState"] = state
     assert findings("flannel-memory", bundle) == []
+
+
+def test_an_iptables_that_gets_no_memory():
+    bundle = healthy()
+    pod = flannel_pod(bundle)
+    log(bundle, pod, "failed to check rule existence: fork/exec /sbin/iptables: cannot allocate memory")
+    assert findings("flannel-memory", bundle) == []
+    waits(pod, "CrashLoopBackOff")
+    (found,) = findings("flannel-memory", bundle)
+    assert (found.severity, found.where) == ("error", ["node2"])

@@ -11,6 +11,8 @@ from rules import findings, healthy
 WORDS = [
     'could not find a JWS signature in the cluster-info ConfigMap for token ID "abcdef"',
     'token id "abcdef" is invalid for this cluster or it has expired. Use "kubeadm token create"',
+    'there is no JWS signed token in the cluster-info ConfigMap. This token id "abcdef" is invalid for this cluster',
+    'the cluster-info ConfigMap does not yet contain a JWS signature for token ID "abcdef", will try again',
     'error downloading the secret: Secret "kubeadm-certs" was not found in the "kube-system" Namespace',
 ]
 

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import pytest
 from rules import findings, healthy, undetermined
 
 
@@ -52,3 +53,21 @@ def test_without_the_key_it_is_undetermined():
     del bundle["nodes"]["node1"]["runtime"]
     del bundle["nodes"]["node2"]["runtime"]["systemd_cgroup"]
     assert len(undetermined("cgroup-driver-mismatch", bundle)) == 2
+
+
+@pytest.mark.parametrize(
+    ("key", "words"),
+    [
+        ("journal", 'kubelet cgroup driver: \\"systemd\\" is different from docker cgroup driver: \\"cgroupfs\\"'),
+        ("journal", 'kubelet cgroup driver: "cgroupfs" is different from docker cgroup driver: "systemd"'),
+        ("kubeadm_output", '[WARNING IsDockerSystemdCheck]: detected "cgroupfs" as the Docker cgroup driver.'),
+    ],
+)
+def test_words_of_a_docker_that_was_not_asked(key, words):
+    bundle = healthy()
+    node = bundle["nodes"]["node2"]
+    del node["runtime"]["systemd_cgroup"]
+    assert [one.where for one in undetermined("cgroup-driver-mismatch", bundle)] == [["node2"]]
+    node[key] = {"kubelet": words} if key == "journal" else words
+    (found,) = findings("cgroup-driver-mismatch", bundle)
+    assert (found.severity, found.where) == ("error", ["node2"])

@@ -39,3 +39,13 @@ def test_without_the_key_it_is_undetermined():
     bundle = healthy("host")
     del bundle["nodes"]["node2"]["runtime"]
     assert [missed.key for missed in undetermined("cri-disabled", bundle)] == ["nodes.*.runtime"]
+
+
+def test_words_of_a_kubelet_that_does_not_get_past_it():
+    bundle = healthy()
+    node = bundle["nodes"]["node2"]
+    del node["runtime"]["cri_disabled"]
+    node["journal"]["kubelet"] = SAID
+    assert findings("cri-disabled", bundle) == []  # of an earlier try
+    node["units"]["kubelet"]["active"] = "activating"
+    assert [found.where for found in findings("cri-disabled", bundle)] == [["node2"]]

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import pytest
+from edits import flannel_pod, log, waits
 from rules import findings, healthy, undetermined
 
 
@@ -84,3 +85,22 @@ def test_without_the_key_it_is_undetermined():
     bundle = healthy("host")
     del bundle["nodes"]["node2"]["ip_route"]
     assert [missed.key for missed in undetermined("interface-none", bundle)] == ["nodes.*.ip_route"]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "Could not find valid interface matching eth1: error looking up interface eth1: no such network interface",
+        "Could not match pattern ^192 to any of the available network interfaces (lo:[127.0.0.1], ens18:[])",
+        "failed to find IPv4 address for interface wlan0",
+        "no interface with given IP found",
+        "failed to get ifcanreach based interface: network is unreachable",
+    ],
+)
+def test_flannels_words(words):
+    bundle = healthy()
+    pod = flannel_pod(bundle)
+    log(bundle, pod, f"E1130 15:49:32 1 main.go:267] {words}")
+    assert findings("interface-none", bundle) == []
+    waits(pod, "CrashLoopBackOff")
+    assert [found.where for found in findings("interface-none", bundle)] == [["node2"]]

@@ -92,6 +92,13 @@ def test_portmap_told_to_use_nftables_needs_nft():
         'no nftables support: could not find nftables binary: exec: "nft": executable file not found in $PATH',
         "modprobe: FATAL: Module ip_tables not found in directory /lib/modules/6.12",
         "Extension MASQUERADE revision 0 not supported, missing kernel module?",
+        "line 3: RULE_APPEND failed (No such file or directory): rule in chain FLANNEL-POSTRTG",
+        "iptables v1.8.7 (nf_tables):  CHAIN_ADD failed (No such file or directory): chain PREROUTING",
+        'ip6tables-restore v1.8.2 (nf_tables): unknown option \\"--random-fully\\"',
+        "Couldn't load match `comment':No such file or directory",
+        "Failed to setup IPTables. iptables-restore binary was not found: not found",
+        'err="iptables is not available on this host"',
+        "kube-proxy in nftables mode requires kernel 5.13 or later",
     ],
 )
 def test_a_component_that_says_so(line):
@@ -100,6 +107,19 @@ def test_a_component_that_says_so(line):
     bundle["cluster"]["logs"] = {f"kube-system/{pod['metadata']['name']}/kube-proxy": line}
     (found,) = findings("netfilter-incomplete", bundle)
     assert found.where == [pod["spec"]["nodeName"]]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "iptables v1.8.6 (legacy): Couldn't load target `FLANNEL-FWD':No such file or directory",
+        '"Error cleaning up nftables rules" err="could not find nftables binary: exec: nft not found"',
+    ],
+)
+def test_words_about_a_chain_that_is_gone_or_a_mode_that_is_not_used(line):
+    bundle = healthy()
+    bundle["cluster"]["logs"] = {"kube-system/kube-proxy-td92x/kube-proxy": line}
+    assert findings("netfilter-incomplete", bundle) == []
 
 
 def test_without_the_keys_it_is_undetermined():

@@ -81,3 +81,12 @@ def test_without_the_key_it_is_undetermined():
     bundle = healthy("host")
     del bundle["nodes"]["node2"]["listening"]
     assert [missed.key for missed in undetermined("port-taken", bundle)] == ["nodes.*.listening"]
+
+
+def test_a_kubelet_that_starts_again_and_again_for_its_port():
+    bundle = healthy()
+    node = bundle["nodes"]["node2"]
+    node["journal"]["kubelet"] = "listen tcp 0.0.0.0:10250: bind: address already in use"
+    assert findings("port-taken", bundle) == []
+    node["units"]["kubelet"]["active"] = "activating"
+    assert [found.where for found in findings("port-taken", bundle)] == [["node2"]]

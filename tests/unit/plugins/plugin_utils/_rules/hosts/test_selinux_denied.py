@@ -27,6 +27,7 @@ def denied(action="write", comm="cp", name="x", path="/x", permissive=0, mode="e
     [
         {"name": "10-flannel.conflist", "path": "/etc/cni/net.d/10-flannel.conflist"},
         {"name": "flannel", "path": "/opt/cni/bin/flannel"},
+        {"comm": "cp", "name": "bin", "path": "bin"},
         {"comm": "iptables", "name": "xtables.lock", "path": "/run/xtables.lock"},
         {"comm": "flanneld", "name": ".subnet.env", "path": "/run/flannel/.subnet.env"},
     ],
@@ -37,7 +38,12 @@ def test_what_is_on_the_way(what):
 
 
 @pytest.mark.parametrize(
-    "what", [{"comm": "httpd", "path": "/srv/www/index.html"}, {"comm": "sshd", "path": "/root/.ssh"}]
+    "what",
+    [
+        {"comm": "httpd", "path": "/srv/www/index.html"},
+        {"comm": "sshd", "path": "/root/.ssh"},
+        {"comm": "rsync", "name": "bin"},
+    ],
 )
 def test_what_is_not(what):
     assert findings("selinux-denied", denied(**what)) == []

@@ -21,6 +21,7 @@ def said(line, kind="kvm", base="cluster"):
     [
         "open /proc/sys/net/netfilter/nf_conntrack_max: permission denied",
         "open /proc/sys/vm/overcommit_memory: read-only file system",
+        "failed to create kubelet: open /dev/kmsg: no such file or directory",
     ],
 )
 def test_a_refused_kernel_value_is_an_error(line):

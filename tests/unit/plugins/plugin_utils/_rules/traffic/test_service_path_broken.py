@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import pytest
 from edits import flannel_pod, log, pods, probe, remove_pods, waits
 from rules import findings, healthy
 
@@ -78,3 +79,22 @@ def test_in_mode_nftables_the_table_of_kube_proxy_tells():
     bundle["nodes"]["node2"]["nft"] = {"nftables": []}
     (found,) = findings("service-path-broken", bundle)
     assert (found.where, list(found.evidence)) == (["node2"], ["nft table kube-proxy"])
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "net/http: TLS handshake timeout",
+        "EOF",
+        "read tcp 192.168.10.12:44300->10.96.0.1:443: read: connection reset by peer",
+        "Service Unavailable",
+        "x509: certificate is valid for 192.168.1.1, not 10.96.0.1",
+    ],
+)
+def test_what_answers_in_place_of_the_api_server(words):
+    bundle = healthy()
+    del bundle["nodes"]["node2"]["probes"]
+    pod = flannel_pod(bundle)
+    waits(pod, "CrashLoopBackOff")
+    log(bundle, pod, f'error retrieving pod spec: Get "https://10.96.0.1:443/api/v1/pods/x": {words}')
+    assert [found.where for found in findings("service-path-broken", bundle)] == [["node2"]]
