@@ -89,7 +89,7 @@ everything() {
     step 'molecule' 3600 ./dev molecule
     # These count on three nodes.
     step 'remove the lab' 180 ./dev lab down
-    PODNET_LAB=faults step 'all faults' 7200 ./dev faults
+    PODNET_LAB=faults step 'all faults' 7200 ./dev faults --all
     PODNET_LAB=faults step 'a repair is undone, checked, and killed half way' 2400 in_environment env PODNET_CACHE="$cache" python tests/lab/repairs.py
     PODNET_LAB=firewall existing 'firewalls, judged and mended' 3600 tests/lab/forward_policy.py firewalls
     existing 'fuzz forwarding, long' 3000 tests/fuzz/forwarding.py ./dev fuzz forwarding

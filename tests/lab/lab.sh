@@ -8,14 +8,14 @@
 set -euo pipefail
 shopt -s inherit_errexit
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-for part in ../dev/env config mirror/debs mirror/serve mirror/base mirror/upstream mirror/fill node/root network node/nodes inventory cni/image; do
+for part in ../dev/env config mirror/debs mirror/serve mirror/base mirror/upstream mirror/fill node/root network node/nodes inventory cni/image cni/kube_router; do
     # shellcheck source=/dev/null
     source "$here/$part.sh"
 done
 
 usage() {
     refuse 2 "usage: ./dev lab up [N] [--debian 12,13] [--control-planes 1] | down | status | inventory | ssh NODE [COMMAND...] |
-                 start NODE | stop NODE | restart NODE | logs [NODE] | mirror | dual-stack | outside open|close|run COMMAND..."
+                 start NODE | stop NODE | restart NODE | logs [NODE] | mirror | dual-stack | kube-router | outside open|close|run COMMAND..."
 }
 
 up() {
@@ -90,6 +90,7 @@ up) up "$@" ;;
 nodes) nodes "$@" ;;
 mirror) mirror ;;
 dual-stack) known; dual_stack ;;
+kube-router) known; kube_router ;;
 down) down ;;
 status) status ;;
 inventory) known; echo "$state/inventory" ;;

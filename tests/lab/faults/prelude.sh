@@ -109,3 +109,85 @@ flannel_says() {
     pod=$(kubectl -n kube-flannel get pods -l app=flannel --field-selector "spec.nodeName=$1" -o name)
     { kubectl -n kube-flannel logs "$pod"; kubectl -n kube-flannel logs "$pod" --previous; } 2>/dev/null | grep -qF "$2"
 }
+
+# kube_router true|false: kube-router on every node as its own manifest has it, as a pod network and as what enforces
+# network policies, or (false) as the latter only.
+kube_router() {
+    local init=''
+    [ "$1" = false ] || init='
+      initContainers:
+        - name: install-cni
+          image: docker.io/cloudnativelabs/kube-router:v2.1.0
+          command: [/bin/cp, -f, /etc/kube-router/cni-conf.json, /etc/cni/net.d/10-kuberouter.conflist]
+          volumeMounts: [{name: cni, mountPath: /etc/cni/net.d}, {name: conf, mountPath: /etc/kube-router}]'
+    kubectl apply -f - <<MANIFEST
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: kube-router-cfg, namespace: kube-system}
+data:
+  cni-conf.json: |
+    {"cniVersion": "0.3.0", "name": "mynet", "plugins": [
+      {"name": "kubernetes", "type": "bridge", "bridge": "kube-bridge", "isDefaultGateway": true, "ipam": {"type": "host-local"}}]}
+---
+apiVersion: v1
+kind: ServiceAccount
+metadata: {name: kube-router, namespace: kube-system}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata: {name: kube-router}
+rules:
+  - {apiGroups: [""], resources: [namespaces, pods, services, nodes, endpoints], verbs: [list, get, watch]}
+  - {apiGroups: [networking.k8s.io], resources: [networkpolicies], verbs: [list, get, watch]}
+  - {apiGroups: [discovery.k8s.io], resources: [endpointslices], verbs: [list, get, watch]}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRoleBinding
+metadata: {name: kube-router}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: kube-router}
+subjects: [{kind: ServiceAccount, name: kube-router, namespace: kube-system}]
+---
+apiVersion: apps/v1
+kind: DaemonSet
+metadata: {name: kube-router, namespace: kube-system, labels: {k8s-app: kube-router}}
+spec:
+  selector: {matchLabels: {k8s-app: kube-router}}
+  template:
+    metadata: {labels: {k8s-app: kube-router}}
+    spec:
+      priorityClassName: system-node-critical
+      serviceAccountName: kube-router
+      hostNetwork: true
+      hostPID: true
+      tolerations: [{operator: Exists}]$init
+      containers:
+        - name: kube-router
+          image: docker.io/cloudnativelabs/kube-router:v2.1.0
+          args: [--run-router=$1, --run-firewall=true, --run-service-proxy=false]
+          env:
+            - {name: NODE_NAME, valueFrom: {fieldRef: {fieldPath: spec.nodeName}}}
+            - {name: KUBE_ROUTER_CNI_CONF_FILE, value: /etc/cni/net.d/10-kuberouter.conflist}
+          securityContext: {privileged: true}
+          readinessProbe: {httpGet: {path: /healthz, port: 20244}, periodSeconds: 1}
+          volumeMounts: [{name: lock, mountPath: /run/xtables.lock}, {name: cni, mountPath: /etc/cni/net.d}]
+      volumes:
+        - {name: lock, hostPath: {path: /run/xtables.lock, type: FileOrCreate}}
+        - {name: cni, hostPath: {path: /etc/cni/net.d}}
+        - {name: conf, configMap: {name: kube-router-cfg}}
+MANIFEST
+    kubectl -n kube-system rollout status daemonset/kube-router --timeout=120s
+}
+
+# no_kube_router: what kube-router leaves on a node once its pods are gone; its own --cleanup-config leaves it too.
+no_kube_router() {
+    local chain table
+    rm -f /etc/cni/net.d/10-kuberouter.conflist
+    [ ! -e /sys/class/net/kube-bridge ] || ip link delete kube-bridge
+    while ip rule del table 77 2>/dev/null; do :; done
+    ip route flush proto 17
+    for table in filter nat; do
+        iptables-save -t $table | sed -nE 's/^-A ((INPUT|FORWARD|OUTPUT|POSTROUTING) .*kube-router)/-D \1/Ip' | xargs -rL1 iptables -t $table
+    done
+    for chain in $(iptables -S | awk '$1 == "-N" && $2 ~ /^KUBE-(ROUTER|POD-FW|NWPLCY)-/ { print $2 }'); do iptables -F "$chain"; done
+    for chain in $(iptables -S | awk '$1 == "-N" && $2 ~ /^KUBE-(ROUTER|POD-FW|NWPLCY)-/ { print $2 }'); do iptables -X "$chain"; done
+}

@@ -46,6 +46,8 @@ def run(fault: dict[str, Any], cluster: Cluster, limit: float) -> str:
         except Failed as error:
             wrong.append(str(error))
 
+    if "needs" in fault:
+        cluster.lab(fault["needs"], limit=1800)
     before = cluster.pods()
     cluster.variables = fault.get("variables", {})
     cluster.forget()
@@ -169,13 +171,15 @@ def pairs(cells: set[tuple[str, str]]) -> str:
     return ", ".join(f"{one}>{other}" for one, other in sorted(cells)) or "nothing"
 
 
-def load(names: list[str]) -> dict[str, dict[str, Any]]:
+def load(names: list[str], everything: bool) -> dict[str, dict[str, Any]]:
+    """The faults of these names; without names those that are always played, or everything."""
     files = {path.stem: path for path in sorted((HERE / "cases").glob("*.yml"))}
     unknown = sorted(set(names) - set(files))
     if unknown:
         print(f"There is no fault {', '.join(unknown)}; there are: {', '.join(files)}.", file=sys.stderr)
         raise SystemExit(2)
-    return {name: yaml.safe_load(files[name].read_text()) for name in names or files}
+    faults = {name: yaml.safe_load(files[name].read_text()) for name in names or files}
+    return {name: fault for name, fault in faults.items() if names or everything or fault.get("only") != "all"}
 
 
 def mode_of(fault: dict[str, Any]) -> str:
@@ -241,7 +245,8 @@ def play(faults: dict[str, dict[str, Any]], logs: Path, limit: float) -> tuple[i
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="./dev faults", description="Faults on real nodes.")
-    parser.add_argument("names", nargs="*", metavar="NAME", help="faults; all of them where none is named")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="faults; where none is named all but those of --all")
+    parser.add_argument("--all", action="store_true", help="those too that need more than the lab's own components")
     parser.add_argument("--quick", action="store_true", help="the three of the day")
     parser.add_argument("--list", action="store_true", help="only list them")
     parser.add_argument(
@@ -249,7 +254,7 @@ def main() -> int:
         help=f"from a fault to green again, {LIMIT} by default; more where the machine has other work",
     )  # fmt: skip
     options = parser.parse_args()
-    faults = load(options.names)
+    faults = load(options.names, options.list or (options.all and not options.quick))
     if options.list:
         for name, fault in faults.items():
             print(f"{name:28} {fault['code'] or 'no finding':28} {fault['what']}")
