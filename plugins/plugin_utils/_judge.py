@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -58,32 +57,33 @@ class _Run:
         self.findings: list[Finding] = []
         self.undetermined: list[Undetermined] = []
 
-    @contextmanager
-    def guard(self, rule: LoadedRule, where: str) -> Iterator[None]:
-        """Turns what a rule misses, and its own faults, into *undetermined*."""
-        try:
-            yield
-        except Missing as missing:
-            self.undetermined.append(Undetermined(rule.code, [where], missing.key, missing.kind, missing.why))
-        except Exception as error:
-            if self.strict:
-                raise
-            why = f"the rule failed: {type(error).__name__}: {error}"
-            self.undetermined.append(Undetermined(rule.code, [where], "", "failed", why))
-
     def check(self, rule: LoadedRule, where: str, function: Callable[..., Iterable[Found]] | None, *args: Any) -> None:
         """Calls a check and keeps its findings; those yielded before it met a missing key are kept too."""
         if function is None:
             return
-        with self.guard(rule, where):
+        try:
             for found in function(*args) or ():
                 self.findings.append(_finding(rule, where, found))
+        except Exception as error:
+            self._undetermined(rule, where, error)
 
     def collect(self, rule: LoadedRule, name: str, node: Host, view: View) -> Any:
         """Calls ``collect`` and answers its fact of the host, None where it could not tell."""
-        with self.guard(rule, name):
+        try:
             return rule.collect(node, view) if rule.collect else None
+        except Exception as error:
+            self._undetermined(rule, name, error)
         return None
+
+    def _undetermined(self, rule: LoadedRule, where: str, error: Exception) -> None:
+        """Turns what a rule misses, and its own faults, into *undetermined*."""
+        if isinstance(error, Missing):
+            self.undetermined.append(Undetermined(rule.code, [where], error.key, error.kind, error.why))
+            return
+        if self.strict:
+            raise error
+        why = f"the rule failed: {type(error).__name__}: {error}"
+        self.undetermined.append(Undetermined(rule.code, [where], "", "failed", why))
 
 
 def _finding(rule: LoadedRule, where: str, found: Found) -> Finding:
