@@ -26,7 +26,7 @@ Errors: PacketError (a ValueError) for a packet that cannot be read, ValueError 
 
 from __future__ import annotations
 
-from ._iptables import compile_accept
+from ._iptables import SavedTable, compile_accept, split
 from ._owner import owner_of
 from ._packet import PacketError
 from ._packets import complete, standard_packets
@@ -41,10 +41,12 @@ __all__ = [
     "PacketError",
     "Place",
     "Ruleset",
+    "SavedTable",
     "Verdict",
     "compile_accept",
     "complete",
     "owner_of",
+    "split",
     "standard_packets",
     "walk",
 ]

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import functools
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from typing import Any, Callable
+from typing import Any, Callable, NamedTuple
 
 from . import _xt_matches, _xt_targets
 from ._model import ACT, MATCH, At, Chain, Rule, Step, Table
@@ -26,23 +27,46 @@ _NAT = {"PREROUTING": -100, "OUTPUT": -100, "INPUT": 100, "POSTROUTING": 100}
 
 _WORD = re.compile(r'"((?:[^"\\]|\\.)*)"|(\S+)')
 _QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"')
-_TABLE = re.compile(r"^\*", re.MULTILINE)
-_CHAIN = re.compile(r"^:(\S+)(?: +(\S+))?", re.MULTILINE)
-_RULE = re.compile(r"^(?:\[\d+:\d+\] )?(-A (\S+).*)", re.MULTILINE)
+_CHAIN = re.compile(r"\n:(\S+)(?: +(\S+))?")
+_RULE = re.compile(r"\n(?:\[\d+:\d+\] )?(-A (\S+).*)")
 _DESTINATION = {"ip": re.compile(r"-A \S+ -d ([0-9.]+)/32 "), "ip6": re.compile(r"-A \S+ -d ([0-9a-f.:]+)/128 ")}
 _BARE_COMMENT = re.compile(r" --comment [^\s\"]+")  # written without quotes where it has no blank, even `-j`
 _TARGET = re.compile(r" (?:-j|-g|--jump|--goto) (\S+)")
 _INCOMPATIBLE = re.compile(r"^# Table `(\S+)' is incompatible")
 
 
+class SavedTable(NamedTuple):
+    """A table's text: the policy of each chain by name ("-" of one that users made, "" of one that is not declared),
+    and the lines of its rules by chain."""
+
+    name: str
+    policies: dict[str, str]
+    rules: dict[str, list[str]]
+
+
+@functools.lru_cache(maxsize=4)
+def split(text: str) -> tuple[SavedTable, ...]:
+    """The tables of one save text, unread; kept for the texts of one host, of which two ask."""
+    tables = []
+    for part in f"\n{text}".split("\n*")[1:]:
+        body = part.partition("\nCOMMIT")[0]
+        policies = dict(_CHAIN.findall(body))
+        rules: dict[str, list[str]] = defaultdict(list)
+        for line, chain in _RULE.findall(body):
+            rules[chain].append(line)
+        for chain in rules:
+            policies.setdefault(chain, "")
+        tables.append(SavedTable(body.partition("\n")[0].strip(), policies, dict(rules)))
+    return tuple(tables)
+
+
 def read(text: str, backend: str, family: str) -> list[Table]:
     """Tables of one save text. Family is `ip` or `ip6`. Lines that are no rules are passed over."""
     tables = []
-    for part in _TABLE.split(text)[1:]:
-        head, _newline, body = part.partition("\nCOMMIT")[0].partition("\n")
-        table = Table(family, head.strip(), backend, from_save=True)
+    for saved in split(text):
+        table = Table(family, saved.name, backend, from_save=True)
         tables.append(table)
-        table.chains = _Chains(table, body)
+        table.chains = _Chains(table, saved)
         table.base = [name for name in _HOOKS if name in table.chains]
     return tables
 
@@ -50,32 +74,25 @@ def read(text: str, backend: str, family: str) -> list[Table]:
 class _Chains(Mapping[str, Chain]):
     """The chains of a table, each made when it is asked for: a large cluster's has thousands that no packet enters."""
 
-    def __init__(self, table: Table, body: str) -> None:
+    def __init__(self, table: Table, saved: SavedTable) -> None:
         self._table = table
-        self._policies: dict[str, str] = dict(_CHAIN.findall(body))
-        self._lines: dict[str, list[str]] = {}
-        for line, name in _RULE.findall(body):
-            if name in self._lines:
-                self._lines[name].append(line)
-            else:
-                self._lines[name] = [line]
-                self._policies.setdefault(name, "")
+        self._saved = saved
         self._made: dict[str, Chain] = {}
 
     def __getitem__(self, name: str) -> Chain:
         if name not in self._made:
-            chain = self._made[name] = _chain(self._table, name, self._policies[name])
-            chain.read = lambda: _rules(self._table, self._lines.get(name, []))
+            chain = self._made[name] = _chain(self._table, name, self._saved.policies[name])
+            chain.read = lambda: _rules(self._table, self._saved.rules.get(name, []))
         return self._made[name]
 
     def __contains__(self, name: object) -> bool:
-        return name in self._policies
+        return name in self._saved.policies
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._policies)
+        return iter(self._saved.policies)
 
     def __len__(self) -> int:
-        return len(self._policies)
+        return len(self._saved.policies)
 
 
 def incompatible(text: str) -> list[str]:

@@ -8,60 +8,60 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from ...module_utils._netfilter import SavedTable, split
 from ._item import Item
 
-_TABLE = re.compile(r"^\*", re.MULTILINE)
-_CHAIN = re.compile(r"^:(\S+) +(\S+)", re.MULTILINE)
-_RULE = re.compile(r"^(?:\[\d+:\d+\] )?-A (\S+)", re.MULTILINE)
-_DROP = re.compile(r"^(?:\[\d+:\d+\] )?-A FORWARD .*-j (?:DROP|REJECT)\b", re.MULTILINE)
+_DROP = re.compile(r"-A FORWARD .*-j (?:DROP|REJECT)\b")
 KUBELET_ONLY = {"KUBE-KUBELET-CANARY", "KUBE-FIREWALL", "KUBE-IPTABLES-HINT", "KUBE-MARK-DROP", "KUBE-MARK-MASQ"}
 """Chains that the kubelet makes on the host with the host's own iptables, whatever kube-proxy's image uses."""
 
 
-@dataclass
+@dataclass(frozen=True)
 class SavedRules:
-    """``chains``: names of user-defined chains; ``rules``: how many rules by chain; ``policies``: by (table, chain)."""
+    """One listing, of all its tables."""
 
-    chains: set[str] = field(default_factory=set)
-    rules: dict[str, int] = field(default_factory=dict)
-    policies: dict[tuple[str, str], str] = field(default_factory=dict)
-    forward_drops: int = 0
+    tables: tuple[SavedTable, ...]
 
-    def owned(self, *prefixes: str) -> list[str]:
-        """Chains that begin with one of the prefixes, sorted."""
-        return sorted(chain for chain in self.chains if chain.startswith(prefixes))
+    @cached_property
+    def cluster_chains(self) -> list[str]:
+        """User-defined chains with names as kube-proxy, the kubelet and flannel give them, sorted."""
+        names = {
+            name
+            for table in self.tables
+            for name, policy in table.policies.items()
+            if policy == "-" and name.startswith(("KUBE-", "FLANNEL-"))
+        }
+        return sorted(names)
+
+    @cached_property
+    def rules(self) -> dict[str, int]:
+        """How many rules by chain."""
+        counts: Counter[str] = Counter()
+        for table in self.tables:
+            counts.update({name: len(lines) for name, lines in table.rules.items()})
+        return dict(counts)
 
     @cached_property
     def of_proxy_or_flannel(self) -> list[str]:
         """Chains that kube-proxy or flannel made: those of the kubelet left out."""
-        return [
-            chain for chain in self.owned("KUBE-", "FLANNEL-") if chain not in KUBELET_ONLY and "CANARY" not in chain
-        ]
+        return [chain for chain in self.cluster_chains if chain not in KUBELET_ONLY and "CANARY" not in chain]
 
     @property
     def drops_forwarded(self) -> bool:
-        return self.policies.get(("filter", "FORWARD")) == "DROP" or self.forward_drops > 0
+        """Whether the policy or a rule of the filter table's own chain does."""
+        return any(
+            table.policies.get("FORWARD") == "DROP" or any(map(_DROP.match, table.rules.get("FORWARD", ())))
+            for table in self.tables
+            if table.name == "filter"
+        )
 
 
 def saved_rules(text: str) -> SavedRules:
-    found = SavedRules()
-    counts: Counter[str] = Counter()
-    for part in _TABLE.split(text):
-        table, _newline, body = part.partition("\n")
-        for name, policy in _CHAIN.findall(body):
-            if policy == "-":
-                found.chains.add(name)
-            else:
-                found.policies[(table.strip(), name)] = policy
-        counts.update(_RULE.findall(body))
-        if table.strip() == "filter":
-            found.forward_drops += len(_DROP.findall(body))
-    found.rules = dict(counts)
-    return found
+    return SavedRules(split(text))
 
 
 @dataclass

@@ -93,4 +93,4 @@ def check_node(node: Host, view: View) -> Iterator[Found]:
 
 def _cluster_rules(rules: SavedRules) -> list[str]:
     """The cluster's chains that hold rules or are jumped to; empty ones and pure markers left out."""
-    return [chain for chain in rules.owned("KUBE-", "FLANNEL-") if rules.rules.get(chain)]
+    return [chain for chain in rules.cluster_chains if rules.rules.get(chain)]

@@ -24,12 +24,14 @@ COMMIT
 """
 
 
-def test_chains_policies_and_counts():
+def test_chains_drops_and_counts():
     found = saved_rules(TEXT)
-    assert found.chains == {"KUBE-SERVICES", "FLANNEL-POSTRTG"}
-    assert found.policies == {("nat", "PREROUTING"): "ACCEPT", ("filter", "FORWARD"): "DROP"}
+    assert found.cluster_chains == ["FLANNEL-POSTRTG", "KUBE-SERVICES"]
     assert found.rules == {"PREROUTING": 1, "KUBE-SERVICES": 1, "FORWARD": 2, "INPUT": 1}
-    assert found.forward_drops == 1 and found.drops_forwarded
+    assert found.drops_forwarded  # by its policy, and
+    accepting = TEXT.replace("FORWARD DROP", "FORWARD ACCEPT")
+    assert saved_rules(accepting).drops_forwarded  # by the rule with REJECT
+    assert not saved_rules(accepting.replace("-j REJECT", "-j LOG")).drops_forwarded
 
 
 def test_nothing_and_half_a_text():
