@@ -169,15 +169,13 @@ class View:
         return {version: frozenset(one.mac for one in found.values()) for version, found in self.lease_by_text.items()}
 
     @cached_property
-    def tunnel_entries(self) -> dict[int, tuple[dict[tuple[str, str], Lease], dict[tuple[str, str], Lease]]]:
-        """By family what other nodes hold of each lease that has a MAC and shares nothing with another: its forwarding
-        entry (MAC, outer address) and its neighbour (address, MAC)."""
-        found = {}
-        for version, known in self.lease_by_text.items():
-            sure = [one for one in known.values() if one.mac and self.lease_is_unique(one)]
-            entries = {(one.mac, one.public_ip): one for one in sure}
-            found[version] = entries, {(one.base, one.mac): one for one in sure}
-        return found
+    def tunnel_leases(self) -> dict[int, list[Lease]]:
+        """By family the leases that have a MAC and share nothing with another: other nodes hold a forwarding entry and
+        a neighbour of each for certain."""
+        return {
+            version: [one for one in known.values() if one.mac and self.lease_is_unique(one)]
+            for version, known in self.lease_by_text.items()
+        }
 
     @cached_property
     def node_texts(self) -> set[str]:

@@ -161,7 +161,9 @@ class Host(Part):
 
     def main_routes(self, version: int = 4) -> list[Route]:
         """Routes of the main table of one family."""
-        return [one for one in (self.routes4 if version == 4 else self.routes6) if one.table == "main"]
+        routes = self.routes4 if version == 4 else self.routes6
+        found: list[Route] = self.derived(f"main {version}", lambda: [one for one in routes if one.table == "main"])
+        return found
 
     def addresses(self, version: int | None = None) -> list[tuple[Link, Interface]]:
         """Every address with its link, of one family or of both."""

@@ -10,7 +10,7 @@ import ipaddress
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any, Union
 
 from ._item import Item, as_list, as_number
@@ -174,7 +174,7 @@ class Route:
     metric: int
     flags: tuple[str, ...]
 
-    @property
+    @cached_property
     def default(self) -> bool:
         return self.dst.prefixlen == 0
 

@@ -53,8 +53,8 @@ KEYS = {4: "net.bridge.bridge-nf-call-iptables", 6: "net.bridge.bridge-nf-call-i
 
 
 def check_node(node: Host, view: View) -> Iterator[Found]:
-    networks = view.node_networks if view.stage == "cluster" else view.pod_networks
-    versions = {4} | {one.version for one in networks if one.version == 6}
+    known = view.cluster.node_pod_versions if view.stage == "cluster" else {one.version for one in view.pod_networks}
+    versions = {4, *known}
     off = [KEYS[version] for version in sorted(versions) if node.sysctl.get(KEYS[version]) == "0"]
     if off:
         severity = None if view.stage == "cluster" else "warning"

@@ -62,7 +62,7 @@ def check_node(node: Host, view: View) -> Iterator[Found]:
 
 
 def _compare(node: Host, view: View, version: int, tunnel: str) -> Iterator[Found]:
-    """Entries of one tunnel against the leases, as sets of texts: a large cluster has thousands."""
+    """Entries of one tunnel against the leases, as texts: a large cluster has thousands."""
     entries = {
         str(one.get("mac")): str(one["dst"])
         for one in node.raw_objects("bridge_fdb")
@@ -70,12 +70,14 @@ def _compare(node: Host, view: View, version: int, tunnel: str) -> Iterator[Foun
     }
     neighbours = [one for one in node.raw_objects("ip_neigh") if one.get("dev") == tunnel]
     macs = {str(one.get("dst")): str(one.get("lladdr") or "") for one in neighbours}
-    by_entry, by_neighbour = view.tunnel_entries[version]
-    suspects = {by_entry[pair].network: by_entry[pair] for pair in by_entry.keys() - entries.items()}
-    suspects |= {by_neighbour[pair].network: by_neighbour[pair] for pair in by_neighbour.keys() - macs.items()}
+    suspects = [
+        lease
+        for lease in view.tunnel_leases[version]
+        if entries.get(lease.mac) != lease.public_ip or macs.get(lease.base) != lease.mac
+    ]
     wrong: dict[str, str] = {}
     present = node.main_by_text(version) if suspects else {}
-    for _network, lease in sorted(suspects.items()):
+    for lease in sorted(suspects, key=lambda one: one.network):
         if present.get(str(lease.network), {}).get("dev") != tunnel:
             continue  # its own range, a peer without a route, or one that is routed directly
         if entries.get(lease.mac) != lease.public_ip:

@@ -35,7 +35,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from ..._evidence._host import Host
-from ..._evidence._net import Network
 from ..._finding import Found
 from ..._registry import Rule
 from ..._view import View
@@ -65,10 +64,10 @@ def check_node(node: Host, view: View) -> Iterator[Found]:
         if off:
             yield Found(f"{', '.join(off)} is 0", dict.fromkeys(off, "0"))
     key = "net.ipv6.conf.all.forwarding"
-    if values.get(key) == "0" and any(one.version == 6 for one in _pod_networks(view)):
+    if values.get(key) == "0" and 6 in _pod_versions(view):
         yield Found(f"{key} is 0 while pods have IPv6 addresses", {key: "0"}, severity=severity)
 
 
-def _pod_networks(view: View) -> Iterable[Network]:
-    """The pod ranges that nodes have; before there are nodes, those asked for."""
-    return view.node_networks if view.stage == "cluster" else view.pod_networks
+def _pod_versions(view: View) -> Iterable[int]:
+    """The families of the nodes' pod ranges; before there are nodes, of those asked for."""
+    return view.cluster.node_pod_versions if view.stage == "cluster" else {one.version for one in view.pod_networks}

@@ -61,8 +61,8 @@ def check_node(node: Host, view: View) -> Iterator[Found]:
         dst
         for version in (4, 6)
         if version == 4 or node.has("ip6_route")
-        for dst, route in node.main_by_text(version).items()
-        if dst not in view.node_texts and _flannels(Item(route)) and _a_nodes(network(dst), pods)
+        for dst in node.main_by_text(version).keys() - view.node_texts
+        if _flannels(Item(node.main_by_text(version)[dst])) and _a_nodes(network(dst), pods)
     )
     if stale:
         yield Found(f"routes to pod ranges that no node has: {', '.join(stale[:5])}", {"routes": stale[:50]})
