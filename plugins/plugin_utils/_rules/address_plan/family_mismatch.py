@@ -10,20 +10,22 @@ address of a family that pods do not have leads nowhere.
 
 ## How it looks
 kubeadm accepts some of it (`expected one (IPv4 or IPv6) CIDR or two CIDRs from each family for dual-stack networking`
-where two are of one family); services of the lonely family have no endpoints.
+where two are of one family); services of the lonely family have no endpoints. Where a node has more than two ranges,
+flannel ends with `node "n3" pod cidrs should be IPv4/IPv6 only or dualstack`.
 
 ## What looks like it but is not
 - The same families in another order: see `family-order`.
 - Nodes of a running cluster that lack a family: see `live-cidr-change`.
 
 ## Mend
-Give a range of every family to both `cluster_pod_cidr` and `cluster_service_cidr`.
+Give a range of every family to both `cluster_pod_cidr` and `cluster_service_cidr`. The API server lets nobody give a
+node two ranges of one family; where one has them all the same, delete the Node object: the node registers again.
 
 ## Prevent
 The defaults are both IPv4; a dual-stack cluster names two of each.
 
 ## Sources
-- kubernetes documentation, "Dual-stack support with kubeadm"
+- kubernetes documentation, "Dual-stack support with kubeadm"; flannel `pkg/subnet/kube/kube.go`, AcquireLease
 """
 
 from __future__ import annotations
@@ -40,8 +42,12 @@ RULE = Rule(
     severity="error",
     needs=("intent.pod_cidr",),
     remedy="Give one range of each family to both cluster_pod_cidr and cluster_service_cidr.",
-    explains=("cluster-dns-outside",),
+    explains=("cluster-dns-outside", "route-missing"),
     rank=15,
+)
+
+_AGAIN = (
+    "Drain the node, delete the Node object, clean the node's CNI state, and start its kubelet: it registers again."
 )
 
 
@@ -51,6 +57,14 @@ def check_intent(view: View) -> Iterator[Found]:
 
 def check_cluster(view: View) -> Iterator[Found]:
     yield from _compare(view.running_plan)
+    several = {}
+    for node in view.cluster.nodes if view.cluster.has("nodes") else []:
+        versions = [one.version for one in node.pod_networks]
+        if len(set(versions)) < len(versions):
+            several[node.name] = [str(one) for one in node.pod_networks]
+    if several:
+        summary = "nodes have several pod ranges of one family"
+        yield Found(summary, {"ranges": several}, where=tuple(several), remedy=_AGAIN)
 
 
 def _compare(plan: AddressPlan) -> Iterator[Found]:

@@ -27,3 +27,19 @@ def test_the_families_of_both(pod, service, count):
 
 def test_ipv6_pods_with_kubeadms_default_services_do_not_fit():
     assert len(findings("family-mismatch", {"stage": "intent", "intent": {"pod_cidr": "fd00::/56"}})) == 1
+
+
+def test_a_node_has_one_range_of_each_family():
+    bundle = healthy("cluster")
+    spec = bundle["cluster"]["nodes"]["items"][2]["spec"]
+    spec["podCIDRs"] = [spec["podCIDR"], "10.244.201.0/24", "10.244.202.0/24"]
+    (found,) = findings("family-mismatch", bundle)
+    assert found.where == [bundle["cluster"]["nodes"]["items"][2]["metadata"]["name"]]
+    assert "several pod ranges of one family" in found.summary
+
+
+def test_a_node_with_a_range_of_each_family_is_as_it_should_be():
+    bundle = healthy("cluster")
+    spec = bundle["cluster"]["nodes"]["items"][2]["spec"]
+    spec["podCIDRs"] = [spec["podCIDR"], "fd42:0:0:3::/64"]
+    assert findings("family-mismatch", bundle) == []
