@@ -4,16 +4,19 @@
 
 """Records evidence of faults on a lab cluster as field cases: tests/field-cases/lab, scored by ./dev field-cases.
 
-    PODNET_LAB=NAME ./dev run python tests/lab/record_cases.py [CODE...]
+    PODNET_LAB=NAME ./dev run python tests/lab/record_cases.py [--base NAME] [CODE...]
 
-Needs a healthy cluster of three nodes. The evidence of it is the base. Each fault of record_cases.yml is injected,
+Needs a healthy cluster of three nodes. The evidence of it is the base; another cluster than that of base/lab.json needs
+a base of its own. Each fault of record_cases.yml is injected,
 gathered and undone, and what differs from the base is the case's patch. What is different each time and that no rule
 of the fault reads (clocks, journals, logs, events, counters) is left as the base has it.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
+import re
 import sys
 import tempfile
 from pathlib import Path
@@ -24,7 +27,7 @@ import yaml
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE / "faults"))
 
-from cluster import ROOT, Cluster, Failed  # noqa: E402
+from cluster import NODES, ROOT, Cluster, Failed  # noqa: E402
 
 FOLDER = ROOT / "tests" / "field-cases" / "lab"
 TABLE = yaml.safe_load((HERE / "record_cases.yml").read_text())
@@ -48,10 +51,38 @@ def gathered(cluster: Cluster) -> dict[str, Any]:
         return found
 
 
-def bare(value: Any) -> Any:
-    """The evidence without what is large and that no rule reads."""
+def tried(cluster: Cluster) -> dict[str, Any]:
+    """What verify's probes answered, for each host."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "probes.json"
+        done = cluster.command(
+            "ansible-playbook", "-i", str(cluster.state / "inventory"), str(HERE / "record_probes.yml"),
+            "-e", f"record_probes={file}",
+        )  # fmt: skip
+        if not file.exists():
+            raise Failed(f"verify answered nothing:\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
+        found: dict[str, Any] = json.loads(file.read_text())
+        return found
+
+
+def played(cluster: Cluster, fault: dict[str, Any], key: str) -> None:
+    """The fault's scripts: of nodes, or of this machine, which is what lies below them."""
+    for place, script in fault.get(key, {}).items():
+        if place in NODES:
+            cluster.on(place, script)
+            continue
+        names = cluster.names()
+        done = cluster.command("bash", "-eu", "-c", f"N1={names['N1']} POD={names['POD']}\n{script}")
+        if done.returncode:
+            raise Failed(f"the command on this machine failed: {done.stderr.strip()}")
+
+
+def bare(value: Any, key: str = "") -> Any:
+    """The evidence without what is large and that no rule reads, and without the name of this machine's kernel."""
     if isinstance(value, dict):
-        return {key: bare(one) for key, one in value.items() if key not in ("managedFields", "images")}
+        return {name: bare(one, name) for name, one in value.items() if name not in ("managedFields", "images")}
+    if key in ("kernel", "kernelVersion") and isinstance(value, str):
+        return re.sub(r"-.*", "", value)
     return [bare(one) for one in value] if isinstance(value, list) else value
 
 
@@ -63,48 +94,57 @@ def running(value: Any, images: dict[str, str]) -> Any:
     return [running(one, images) for one in value] if isinstance(value, list) else value
 
 
-def patch(before: Any, after: Any, path: str = "") -> list[dict[str, Any]]:
+def patch(before: Any, after: Any, restless: set[str], path: str = "") -> list[dict[str, Any]]:
     """The JSON Patch from one value to the other, without what is restless."""
     if before == after:
         return []
     if isinstance(before, dict) and isinstance(after, dict):
         steps = []
-        for key in sorted({*before, *after} - RESTLESS):
+        for key in sorted({*before, *after} - restless):
             below = f"{path}/{key.replace('~', '~0').replace('/', '~1')}"
             if key not in after:
                 steps.append({"op": "remove", "path": below})
             elif key not in before:
                 steps.append({"op": "add", "path": below, "value": after[key]})
             else:
-                steps += patch(before[key], after[key], below)
+                steps += patch(before[key], after[key], restless, below)
         return steps
     if isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
-        return [step for index, pair in enumerate(zip(before, after)) for step in patch(*pair, f"{path}/{index}")]
+        return [
+            step for index, pair in enumerate(zip(before, after)) for step in patch(*pair, restless, f"{path}/{index}")
+        ]
     return [{"op": "replace", "path": path, "value": after}]
 
 
 def main() -> int:
-    chosen = [fault for fault in TABLE if not sys.argv[1:] or fault["code"] in sys.argv[1:]]
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("codes", nargs="*", metavar="CODE")
+    parser.add_argument("--base", default="lab", metavar="NAME")
+    options = parser.parse_args()
+    chosen = [fault for fault in TABLE if not options.codes or fault["code"] in options.codes]
     (FOLDER / "base").mkdir(parents=True, exist_ok=True)
     (FOLDER / "cases").mkdir(exist_ok=True)
     cluster = Cluster("iptables", Path(tempfile.gettempdir()) / "record_cases.log")
-    base_file = FOLDER / "base" / "lab.json"
+    base_file = FOLDER / "base" / f"{options.base}.json"
     if not base_file.exists():
         base_file.write_text(json.dumps(bare(gathered(cluster)), indent=1) + "\n")
     base = json.loads(base_file.read_text())
     for fault in chosen:
-        for node, script in fault["inject"].items():
-            cluster.on(node, script)
+        if "needs" in fault:
+            cluster.lab(fault["needs"], limit=1800)
+        played(cluster, fault, "inject")
         found = running(bare(gathered(cluster)), fault.get("images", {}))
-        for node, script in fault.get("undo", {}).items():
-            cluster.on(node, script)
+        if "probes" in fault.get("reads", []):
+            for node, probes in tried(cluster).items():
+                found["nodes"][node]["probes"] = probes
+        played(cluster, fault, "undo")
         case = {
             "id": f"lab-{fault['code']}",
             "source": "a lab cluster, tests/lab/record_cases.yml",
             "stage": "cluster",
-            "base": "lab",
+            "base": options.base,
             "expect": {"any_of": [fault["code"]], "allowed": fault.get("allowed", []), "where": fault["where"]},
-            "patch": patch(base, found),
+            "patch": patch(base, found, RESTLESS - set(fault.get("reads", []))),
         }
         file = FOLDER / "cases" / f"{fault['code']}.json"
         file.write_text(json.dumps(case, indent=1) + "\n")
