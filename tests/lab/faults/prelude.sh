@@ -85,7 +85,7 @@ new_node() {
     local pod link
     systemctl stop kubelet
     for pod in $(cri pods -q | grep -vxFf <(cri pods -q --label tier=control-plane; echo none)); do cri rmp -f "$pod" >/dev/null; done
-    for link in cni0 flannel.1; do [ ! -e /sys/class/net/$link ] || ip link delete $link; done
+    for link in cni0 flannel.1 flannel-v6.1; do [ ! -e /sys/class/net/$link ] || ip link delete $link; done
     rm -f /run/flannel/subnet.env
     systemctl start kubelet
 }
