@@ -225,6 +225,27 @@ def render(documents: list[dict[str, Any]]) -> str:
     return "\n---\n".join(json.dumps(document, indent=2, sort_keys=True) for document in documents) + "\n"
 
 
+def unlike(wanted: Any, running: Any, path: str = "") -> list[str]:
+    """Dotted paths of the fields that *wanted* sets and *running* has otherwise.
+
+    What only *running* has is kubeadm's own default. Lists are compared without their order: none of kubeadm's has one.
+    """
+    if isinstance(wanted, dict):
+        other = running if isinstance(running, dict) else {}
+        return [
+            found
+            for key, value in sorted(wanted.items())
+            for found in unlike(value, other.get(key), f"{path}.{key}" if path else key)
+        ]
+    return [] if _plain(wanted) == _plain(running) else [path]
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, list):
+        return sorted(json.dumps(one, sort_keys=True) for one in value)
+    return value or []
+
+
 class Kubeadm:
     """The kubeadm commands, run by *run_command* (as AnsibleModule's), each with a limit in seconds."""
 

@@ -45,6 +45,14 @@ options:
       - Required for V(initialized) and V(joined).
     type: list
     elements: dict
+  running:
+    description:
+      - The documents that a running cluster keeps of its configuration, as C(ClusterConfiguration) of the ConfigMap
+        C(kubeadm-config).
+      - kubeadm reads O(config) once. Where a later one differs in a field of these, O(state=initialized) warns.
+    type: list
+    elements: dict
+    default: []
   api_server:
     description: C(HOST:PORT) of the API server to join, as RV(api_server) of V(token_issued) has it.
     type: str
@@ -255,6 +263,7 @@ def become_member(module: AnsibleModule, verb: str) -> dict[str, Any]:
     state = _kubeadm.init_state(traces) if verb == "init" else _kubeadm.join_state(traces, is_control_plane(config))
     refuse_other_cluster(traces, verb, state, params["ca_cert_hash"])
     if state == "done":
+        warn_of_differences(module)
         if not module.check_mode:
             finish(traces)
         return {"changed": False, "before": state}
@@ -279,6 +288,23 @@ def become_member(module: AnsibleModule, verb: str) -> dict[str, Any]:
         out = ""
     finish(_kubeadm.look())
     return dict(result, ignored_checks=ignored, warnings_of_kubeadm=warnings_of(out))
+
+
+def warn_of_differences(module: AnsibleModule) -> None:
+    """kubeadm does not read its configuration again, which somebody who changed a variable should know."""
+    running = {document.get("kind"): document for document in module.params["running"]}
+    found = [
+        field
+        for document in module.params["config"]
+        if document.get("kind") in running
+        for field in _kubeadm.unlike(document, running[document["kind"]])
+    ]
+    if found:
+        module.warn(
+            f"The running cluster has other values of {', '.join(found)} than the variables say. kubeadm reads them "
+            "only when it initialises, so nothing was changed. Put the variables back, or change the cluster as "
+            "https://kubernetes.io/docs/tasks/administer-cluster/kubeadm/kubeadm-reconfigure/ tells"
+        )
 
 
 def finish(traces: _kubeadm.Traces) -> None:
@@ -347,6 +373,7 @@ def main() -> None:
                 "choices": ["initialized", "joined", "token_issued", "token_revoked"],
             },
             "config": {"type": "list", "elements": "dict"},
+            "running": {"type": "list", "elements": "dict", "default": []},
             "api_server": {"type": "str"},
             "ca_cert_hash": {"type": "str"},
             "token": {"type": "str", "no_log": True},

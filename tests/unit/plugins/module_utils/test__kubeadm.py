@@ -179,3 +179,45 @@ def test_limit_is_told() -> None:
 
 def test_documents_are_apart() -> None:
     assert _kubeadm.render([{"kind": "A"}, {"kind": "B"}]).count("\n---\n") == 1
+
+
+# As kubeadm v1.37.2 keeps it in the ConfigMap kubeadm-config.
+RUNNING: dict[str, Any] = {
+    "apiServer": {},
+    "apiVersion": "kubeadm.k8s.io/v1beta4",
+    "certificateValidityPeriod": "8760h0m0s",
+    "controllerManager": {"extraArgs": [{"name": "node-cidr-mask-size-ipv4", "value": "24"}]},
+    "kind": "ClusterConfiguration",
+    "kubernetesVersion": "v1.37.2",
+    "networking": {"dnsDomain": "cluster.local", "podSubnet": "10.244.0.0/16", "serviceSubnet": "10.96.0.0/12"},
+}
+
+
+def test_a_configuration_is_like_what_kubeadm_made_of_it() -> None:
+    wanted = {
+        "kind": "ClusterConfiguration",
+        "controlPlaneEndpoint": "",
+        "apiServer": {"certSANs": []},
+        "controllerManager": {"extraArgs": [{"value": "24", "name": "node-cidr-mask-size-ipv4"}]},
+        "networking": {"podSubnet": "10.244.0.0/16"},
+    }
+    assert _kubeadm.unlike(wanted, RUNNING) == []
+
+
+def test_fields_that_differ_are_named() -> None:
+    wanted = {
+        "apiServer": {"certSANs": ["k8s.example.org"]},
+        "controllerManager": {"extraArgs": [{"name": "node-cidr-mask-size-ipv4", "value": "25"}]},
+        "networking": {"dnsDomain": "example.org"},
+        "etcd": {"local": {"dataDir": "/srv/etcd"}},
+    }
+    assert _kubeadm.unlike(wanted, RUNNING) == [
+        "apiServer.certSANs",
+        "controllerManager.extraArgs",
+        "etcd.local.dataDir",
+        "networking.dnsDomain",
+    ]
+
+
+def test_the_order_of_a_list_is_no_difference() -> None:
+    assert _kubeadm.unlike({"certSANs": ["a", "b"]}, {"certSANs": ["b", "a"]}) == []

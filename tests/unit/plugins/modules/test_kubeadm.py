@@ -53,6 +53,14 @@ def test_a_control_plane_is_left_alone(run_module: RunModule, traces: Callable[.
     assert run_module(kubeadm, INIT)["changed"] is False
 
 
+def test_a_setting_that_kubeadm_does_not_read_again_is_told(run_module: RunModule, traces: Callable[..., None]) -> None:
+    traces(CONTROL_PLANE)
+    running = [{"kind": "ClusterConfiguration", "networking": {"podSubnet": "10.1.0.0/16"}}, {"kind": "Other"}]
+    result = run_module(kubeadm, {**INIT, "running": running})
+    assert result["changed"] is False
+    assert "other values of networking.podSubnet than" in str(result["warnings"])
+
+
 def test_a_worker_of_another_cluster_does_not_become_a_control_plane(
     run_module: RunModule, traces: Callable[..., None]
 ) -> None:
