@@ -57,6 +57,7 @@ class Case:
     restart: str = ""  # a service that keeps the rules; our own has to be there after it was restarted
     denied: bool = False  # a pair of addresses is denied, and has to stay so
     needs: str = ""  # a command of the package that the case is about
+    closes: bool = False  # the host's own ports are closed as well, the tunnel's with them
     on_cluster: str = ""  # up, where kube-proxy's rules may not be flushed; nothing is restarted then
 
 
@@ -119,14 +120,14 @@ CASES = [
          on_cluster="cp /etc/nftables.conf /root/nftables.conf.before; "
          f"cat > /etc/nftables.conf <<'END'\n{NFT_FILE % '0'}END\nnft -f /etc/nftables.conf"),
     Case("firewalld, default zones", "systemctl start firewalld", FIREWALLD_OFF, True, "firewalld",
-         "firewalld", restart="firewalld", needs="firewall-cmd"),
+         "firewalld", restart="firewalld", needs="firewall-cmd", closes=True),
     Case("ufw, routed deny", "ufw allow 22/tcp >/dev/null; ufw --force enable; systemctl start ufw",
          f"ufw --force disable; ufw --force delete allow 22/tcp; {OPEN}; {IPT} -P INPUT ACCEPT", True, "ufw", "ufw",
-         accepted_first=True, restart="ufw", needs="ufw"),
+         accepted_first=True, restart="ufw", needs="ufw", closes=True),
     # Docker sets its policy only where it is the one who turns forwarding on.
     Case("Docker's DROP", f"{IPT}-save > /root/before.rules; systemctl start docker; {IPT} -P FORWARD DROP",
          f"systemctl stop docker docker.socket; {IPT}-restore < /root/before.rules", True, "docker",
-         "filter/DOCKER-USER", restart="docker", needs="dockerd"),
+         "filter/DOCKER-USER", accepted_first=True, restart="docker", needs="dockerd"),
 ]  # fmt: skip
 
 
@@ -151,6 +152,7 @@ class Node:
     def __init__(self, lab: str, name: str) -> None:
         self.lab, self.name = lab, name
         self.on_cluster = False
+        self.cluster: set[str] = set()  # rules and chains of the cluster, before any case
         self.enter: list[str] = []
         self.seconds = 0.0
         self.find()
@@ -217,7 +219,8 @@ class Node:
             "printf '#!/bin/sh\\nexit 101\\n' > /usr/sbin/policy-rc.d; chmod +x /usr/sbin/policy-rc.d; "
             "export DEBIAN_FRONTEND=noninteractive; apt-get update -qq && "
             f"apt-get install -y -qq --no-install-recommends {packages} >/dev/null && "
-            "systemctl -q disable firewalld nftables; rm /usr/sbin/policy-rc.d"
+            "systemctl -q disable firewalld nftables; rm /usr/sbin/policy-rc.d; "
+            "systemctl reload dbus"  # the names that firewalld and polkit may own are new
         )
 
     def module(self, check: bool = False, **options: Any) -> dict[str, Any]:
@@ -266,13 +269,13 @@ class Node:
     def settled(self) -> str:
         """The rules once nothing changes them any more.
 
-        What a firewall has flushed flannel brings back within 5 s, and kubelet within a minute.
+        What a firewall has flushed flannel brings back within 5 s, kube-proxy and kubelet within a minute.
         """
         before = self.rules()
         for _attempt in range(20):
             time.sleep(6 if self.on_cluster else 1)
             after = self.rules()
-            if after == before and (not self.on_cluster or "-A INPUT -j KUBE-FIREWALL" in after):
+            if after == before and self.cluster <= set(after.splitlines()):
                 break
             before = after
         return before
@@ -283,6 +286,7 @@ class Pods:
 
     def __init__(self, node: Node, peer: Node) -> None:
         self.ends = [(one, *self._pod(one)) for one in (node, peer)]
+        self.peer = peer.shell("ip -4 -o address show dev eth0 | awk '{split($4, a, \"/\"); print a[1]}'").strip()
 
     def _pod(self, node: Node) -> tuple[str, str]:
         """(network namespace, address) of a pod with a network of its own."""
@@ -317,45 +321,52 @@ def need(condition: bool, text: str) -> None:
 
 def run(node: Node, case: Case, cidr: str, pods: Pods | None, boot: bool) -> None:
     family = "6" if ":" in cidr else "4"
+    wanted: dict[str, Any] = {"pod_cidrs": [cidr]}
+    if pods:
+        wanted["ports"] = [{"port": "8472", "protocol": "udp", "sources": [pods.peer]}]
+    closed = case.closes and pods is not None
+    cut = case.drops or closed
+    remedies = [case.remedy] * (case.drops + closed)
     node.shell(case.up)
     try:
         before = node.settled()
-        answer = node.module(pod_cidrs=[cidr], probe=True)
+        answer = node.module(**wanted, probe=True)
         need("verdict" in answer, f"no verdict: {answer.get('msg')}")
         need("fault of podnet.kubeadm" not in answer.get("msg", ""), f"walk and probe differ: {answer.get('msg')}")
         need(
-            answer["verdict"] == ("drop" if case.drops else "accept"),
+            answer["verdict"] == ("drop" if cut else "accept"),
             f"judged {answer['verdict']}: {answer.get('reason')}",
         )
         need(answer["probe"][family] is not case.drops, f"the probe says {answer['probe']}")
         need(
-            pods is None or pods.talk() is not case.drops,
-            f"pods {'reach' if case.drops else 'do not reach'} each other",
+            pods is None or pods.talk() is not cut,
+            f"pods {'reach' if cut else 'do not reach'} each other",
         )
-        if case.drops:
+        if cut:
             need(case.by in json.dumps(answer["packets"]) and case.by in answer["reason"], f"named {answer['reason']}")
-        predicted = node.module(check=True, state="permitted", pod_cidrs=[cidr])
-        need(node.rules() == before, "asserted or check mode changed a rule")
-        mended = node.module(state="permitted", pod_cidrs=[cidr], probe=True)
-        if case.drops and case.remedy is None:
+        predicted = node.module(check=True, state="permitted", **wanted)
+        now = node.rules()
+        need(now == before, f"asserted or check mode changed a rule:\n{_difference(before, now)}")
+        mended = node.module(state="permitted", **wanted, probe=True)
+        if cut and case.remedy is None:
             told = mended.get("msg", "")
             need(bool(mended.get("failed")) and ("rules to add" in told or "denied" in told), f"no refusal: {told}")
             need(node.rules() == before, "a refusal changed a rule")
             return
         need(not mended.get("failed"), f"not mended: {mended.get('msg')}")
         need(mended["verdict"] == "accept" and mended["probe"][family], f"after permitted: {mended}")
-        need(mended["changed"] == case.drops == predicted["changed"], "changed, or its prediction, is wrong")
-        if not case.drops:
+        need(mended["changed"] == cut == predicted["changed"], "changed, or its prediction, is wrong")
+        if not cut:
             need(node.rules() == before, "permitted changed rules though nothing was dropped")
             return
-        need(mended["remedies"] == [case.remedy] == predicted["remedies"], f"told {mended['remedies']}")
-        again = node.module(state="permitted", pod_cidrs=[cidr])
+        need(mended["remedies"] == remedies == predicted["remedies"], f"told {mended['remedies']}")
+        again = node.module(state="permitted", **wanted)
         need(not again["changed"], "a second run changed something")
         need(pods is None or pods.talk(), "pods do not reach each other after permitted")
         need(not (case.denied and node.passes(family)), "a denied pair is accepted after permitted")
         if case.restart:
             node.shell(f"systemctl restart {case.restart}; sleep 1")
-            kept(node, cidr, f"a restart of {case.restart}")
+            kept(node, wanted, family, f"a restart of {case.restart}")
             need(pods is None or pods.talk(), f"pods do not reach each other after a restart of {case.restart}")
         if case.restart and boot:
             node.shell(f"systemctl -q enable {case.restart}")
@@ -364,7 +375,7 @@ def run(node: Node, case: Case, cidr: str, pods: Pods | None, boot: bool) -> Non
                 case.restart == "docker"
             ):  # it turns forwarding on, and with that sets its policy, at the first boot only
                 node.shell(f"{IPT} -P FORWARD DROP")
-            kept(node, cidr, "a reboot")
+            kept(node, wanted, family, "a reboot")
             node.shell(f"systemctl -q disable {case.restart}")
         gone = node.module(state="absent")
         need(gone["changed"], "absent says that nothing was there")
@@ -376,11 +387,13 @@ def run(node: Node, case: Case, cidr: str, pods: Pods | None, boot: bool) -> Non
     finally:
         node.module(state="absent")
         node.shell(case.down, check=False)
+        if case.restart and node.on_cluster:
+            node.settled()
 
 
-def kept(node: Node, cidr: str, event: str) -> None:
-    later = node.module(pod_cidrs=[cidr], probe=True)
-    arrived = later.get("probe", {}).get("6" if ":" in cidr else "4")
+def kept(node: Node, wanted: dict[str, Any], family: str, event: str) -> None:
+    later = node.module(**wanted, probe=True)
+    arrived = later.get("probe", {}).get(family)
     need(not later.get("failed") and arrived, f"lost at {event}: {later.get('msg')}")
 
 
@@ -405,7 +418,9 @@ def main() -> int:
     lab = os.environ.get("PODNET_LAB", "podnet")
     node = Node(lab, options.node)
     node.prepare()
-    node.on_cluster = bool(options.flannel)
+    if options.flannel:
+        node.on_cluster = True
+        node.cluster = {line for line in node.rules().splitlines() if line.startswith((":KUBE-", "-A INPUT -j KUBE-"))}
     if options.install:
         node.install()
     pods = Pods(node, Node(lab, options.peer)) if options.peer else None

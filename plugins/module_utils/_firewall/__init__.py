@@ -5,7 +5,7 @@
 """Makes a host's firewall accept what a cluster needs, by the smallest change, and takes it back.
 
 accepts   what shall be accepted          judgement   what the rules do with it now, in sentences
-remedy    who has to be told, and where   change      the commands, forwards and backwards
+remedy    who has to be told, and where   change      the commands, forwards and backwards; firewalld's apart
 boot      what restores them at boot      probe       a real packet, before there is a cluster
 """
 

@@ -15,7 +15,6 @@ from .remedy import CHAINS, Jump
 
 RunCommand = Callable[..., "tuple[int, str, str]"]
 STATE_COMMANDS = {"firewalld": ("firewall-cmd", "--state"), "ufw": ("ufw", "status")}
-POLICIES = {"forward": "podnet-forward", "input": "podnet-input"}
 COMMENT = "podnet.kubeadm"
 
 
@@ -39,10 +38,14 @@ class Tools:
         return self._run(list(argv))[0] == 0
 
 
+def is_there(command: str) -> bool:
+    return shutil.which(command, path="/usr/sbin:/usr/bin:/sbin:/bin:/usr/local/sbin:/usr/local/bin") is not None
+
+
 def runs(tools: Tools, firewall: str) -> bool:
     """Whether a firewall is there to be told something."""
     command = STATE_COMMANDS[firewall]
-    if shutil.which(command[0], path="/usr/sbin:/usr/bin:/sbin:/bin:/usr/local/sbin:/usr/local/bin") is None:
+    if not is_there(command[0]):
         return False
     try:
         said = tools.run(*command)
@@ -158,48 +161,6 @@ def remove_jump(tools: Tools, jump: Jump) -> None:
         tools.run("nft", "delete", "chain", *place, chain)
 
 
-def add_firewalld(tools: Tools, hook: str, accepts: Accepts) -> None:
-    """A firewalld policy of our own, from any zone to any zone, or to the host."""
-    policy = POLICIES[hook]
-    known = tools.run("firewall-cmd", "--permanent", "--get-policies").split()
-    if policy not in known:
-        tools.run("firewall-cmd", "--permanent", f"--new-policy={policy}")
-    edit = ("firewall-cmd", "--permanent", f"--policy={policy}")
-    tools.run(*edit, "--set-priority=-100")
-    for option, zone in (("ingress", "ANY"), ("egress", "ANY" if hook == "forward" else "HOST")):
-        if not tools.try_run(*edit, f"--query-{option}-zone={zone}"):
-            tools.run(*edit, f"--add-{option}-zone={zone}")
-    wanted = rich_rules(hook, accepts)
-    for rule in tools.run(*edit, "--list-rich-rules").splitlines():
-        if rule.strip() and rule.strip() not in wanted:
-            tools.run(*edit, f"--remove-rich-rule={rule.strip()}")
-    for rule in wanted:
-        tools.run(*edit, f"--add-rich-rule={rule}")
-    tools.run("firewall-cmd", "--reload")
-
-
-def rich_rules(hook: str, accepts: Accepts) -> list[str]:
-    found = []
-    for version in (4, 6):
-        family = f'rule family="ipv{version}"'
-        if hook == "forward":
-            for cidr in accepts.cidrs_of(version):
-                found += [f'{family} {end} address="{cidr}" accept' for end in ("source", "destination")]
-        else:
-            found += [
-                f'{family} source address="{port.source}" port port="{port.ports("-")}" '
-                f'protocol="{port.protocol}" accept'
-                for port in accepts.ports_of(version)
-            ]
-    return found
-
-
-def remove_firewalld(tools: Tools, hook: str) -> None:
-    if POLICIES[hook] in tools.run("firewall-cmd", "--permanent", "--get-policies").split():
-        tools.run("firewall-cmd", "--permanent", f"--delete-policy={POLICIES[hook]}")
-        tools.run("firewall-cmd", "--reload")
-
-
 def ufw_rules(hook: str, accepts: Accepts) -> list[list[str]]:
     """The rules in ufw's words, without the verb."""
     if hook == "forward":
@@ -216,6 +177,8 @@ def add_ufw(tools: Tools, hook: str, accepts: Accepts) -> None:
 
 
 def remove_ufw(tools: Tools, hook: str, accepts: Accepts) -> None:
+    if not is_there("ufw"):
+        return
     for words in ufw_rules(hook, accepts):
         verb = ["route", "delete", *words[1:]] if words[0] == "route" else ["delete", *words]
         tools.try_run("ufw", *verb)

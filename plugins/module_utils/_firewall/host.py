@@ -14,7 +14,7 @@ from .._evidence.gather import gather
 from .._evidence.node import TABLE
 from .._evidence.source import Source
 from .._netfilter import Ruleset
-from . import boot, change
+from . import boot, change, firewalld
 from .accepts import Accepts
 from .change import ChangeError, Tools
 from .judgement import Judged, judge
@@ -94,7 +94,14 @@ class Host:
         self._carry_out(accepts, known)
         self._write_files()
         self.look(accepts)
+        if {"tool": "firewalld", "hook": "forward"} in self.after["tools"] and self._firewalld_drops():
+            firewalld.add_zone(self.tools, accepts)
+            self.look(accepts)
         return remedies
+
+    def _firewalld_drops(self) -> bool:
+        dropped = [one.verdict.by for one in self.judged if one.hook == "forward" and one.verdict.verdict == "drop"]
+        return any(by is not None and by.owner == "firewalld" for by in dropped)
 
     def _remember(self, remedies: list[Remedy], accepts: Accepts) -> None:
         after = self.after
@@ -124,7 +131,7 @@ class Host:
         self.after["jumps"] = jumps
         for entry in self.after["tools"]:
             if entry["tool"] == "firewalld":
-                change.add_firewalld(self.tools, entry["hook"], accepts)
+                firewalld.add_policy(self.tools, entry["hook"], accepts)
             else:
                 if known != accepts:
                     change.remove_ufw(self.tools, entry["hook"], known)
@@ -147,7 +154,7 @@ class Host:
             change.remove_jump(self.tools, jump)
         for entry in before.get("tools") or []:
             if entry["tool"] == "firewalld":
-                change.remove_firewalld(self.tools, entry["hook"])
+                firewalld.remove(self.tools, entry["hook"])
             else:
                 change.remove_ufw(self.tools, entry["hook"], known)
         _remove(boot.STATE_PATH)

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 
 from .._netfilter import Ruleset
+from . import firewalld
 from .accepts import Accepts
-from .change import accept_nft, accept_words, iptables, rich_rules, ufw_rules
+from .change import accept_nft, accept_words, iptables, ufw_rules
 from .judgement import Judged, loaded_by, place_of
 from .remedy import Refusal, Remedy, remedy_for
 
@@ -75,9 +76,7 @@ def _by_hand(one: Judged, accepts: Accepts) -> str:
 def advice(remedy: Remedy, accepts: Accepts) -> str:
     """The commands that a person would type."""
     if remedy.tool == "firewalld":
-        name = "podnet-forward" if remedy.hook == "forward" else "podnet-input"
-        rules = "', '".join(rich_rules(remedy.hook, accepts))
-        return f"a firewalld policy {name} from ANY to {'ANY' if remedy.hook == 'forward' else 'HOST'} with '{rules}'"
+        return firewalld.advice(remedy.hook, accepts)
     if remedy.tool == "ufw":
         return "; ".join(" ".join(["ufw", *words]) for words in ufw_rules(remedy.hook, accepts))
     jump = remedy.jump

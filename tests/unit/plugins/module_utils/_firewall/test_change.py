@@ -14,10 +14,10 @@ from ansible_collections.podnet.kubeadm.plugins.module_utils._firewall.change im
     accept_nft,
     accept_words,
     nft_rules,
-    rich_rules,
     rule_number,
     ufw_rules,
 )
+from ansible_collections.podnet.kubeadm.plugins.module_utils._firewall.firewalld import rich_rules
 from ansible_collections.podnet.kubeadm.plugins.module_utils._firewall.remedy import Jump
 
 ACCEPTS = accepts_of(["10.42.0.0/16", "fd42::/48"], [{"port": "2379-2380", "sources": ["192.0.2.11"]}])
