@@ -46,8 +46,10 @@ class CniFile:
 
     @property
     def is_flannel(self) -> bool:
-        """Whether flannel's plugin is in it, by itself or behind another (Multus, Canal); by its name if unreadable."""
-        return "flannel" in self.types or bool(self.fault and "flannel" in self.name)
+        """Whether flannel's plugin is in it, by itself or behind another (Multus, also where that names its file or its
+        network alone); by its name if unreadable."""
+        behind = self.config.text("clusterNetwork").rpartition("/")[2]
+        return "flannel" in self.types or "flannel" in behind or bool(self.fault and "flannel" in self.name)
 
     @property
     def loopback_only(self) -> bool:

@@ -177,6 +177,15 @@ class Host(Part):
     def unit_active(self, name: str) -> bool:
         return self.unit(name).text("active") in ("active", "reloading", "activating")
 
+    @property
+    def inotify_limits(self) -> Item:
+        """``max_user_instances`` and ``max_user_watches``: by themselves, else as kernel values."""
+        if self.has("inotify") or not self.has("sysctl"):
+            found: Item = self.inotify
+            return found
+        prefix = "fs.inotify."
+        return Item({key.removeprefix(prefix): value for key, value in self.sysctl.items() if key.startswith(prefix)})
+
     def unit_works(self, name: str) -> bool:
         """Whether the unit runs and stays: one that starts again and again is "activating"."""
         return self.unit(name).text("active") in ("active", "reloading")

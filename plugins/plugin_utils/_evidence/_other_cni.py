@@ -38,6 +38,11 @@ def other_networks(daemonsets: list[DaemonSet]) -> dict[str, str]:
     return found
 
 
+def runs_canal(daemonsets: list[DaemonSet]) -> bool:
+    """Whether Calico's agent runs beside flanneld in one DaemonSet: pods have Calico's links and flannel's ranges."""
+    return any(one.is_flannel and any("calico" in image for image in one.images) for one in daemonsets)
+
+
 def _two_parts(image: str) -> str:
     path = image.partition("@")[0].rpartition("/")[0].rpartition("/")[2]
     return f"{path}/{image_name(image)}"

@@ -15,7 +15,8 @@ reaches them, the node is Ready and nothing is logged. Or they do not start: `fa
 
 ## What looks like it but is not
 - A file that sorts after flannel's (87-podman-bridge.conflist, 99-loopback.conf) while pods have right addresses.
-- A file that calls flannel itself, behind Multus or with another plugin chained to it (Canal).
+- A file that calls flannel itself, behind Multus (`delegates`, `clusterNetwork`) or with a plugin chained to it.
+- Canal's file of Calico's plugin, where one DaemonSet runs flanneld and Calico's agent.
 - A file of another suffix than .conf, .conflist and .json: no runtime reads it.
 - CRI-O with `cni_default_network`: it takes the network of that name.
 - Another network that really runs in the cluster: see `cni-other-installed`.
@@ -40,6 +41,7 @@ from collections.abc import Iterator
 from ..._evidence._cni import CniFile
 from ..._evidence._host import Host
 from ..._evidence._net import Network
+from ..._evidence._other_cni import runs_canal
 from ..._finding import Found, Missing
 from ..._registry import Rule
 from ..._view import View
@@ -63,7 +65,8 @@ _FLANNELS = "10-flannel.conflist"
 def check_node(node: Host, view: View) -> Iterator[Found]:
     if view.stage == "cluster" and view.cluster.has("daemonsets") and not view.cluster.flannel_daemonsets:
         return  # no flannel whose file it could keep out
-    files = [file for file in node.cni_files if not file.loopback_only]
+    canal = _canal(view)
+    files = [file for file in node.cni_files if not file.loopback_only and not (canal and "calico" in file.types)]
     foreign = [file for file in files if not file.is_flannel]
     first = _in_use(node, files)
     names = [file.name for file in files]
@@ -80,6 +83,10 @@ def check_node(node: Host, view: View) -> Iterator[Found]:
     if foreign and outside:
         strayed = {"pods": dict(list(outside.items())[:10]), "files": names}
         yield Found(f"pods have addresses of another network than flannel's ({foreign[0].name} is there)", strayed)
+
+
+def _canal(view: View) -> bool:
+    return view.cluster.has("daemonsets") and runs_canal(view.cluster.daemonsets)
 
 
 def _in_use(node: Host, files: list[CniFile]) -> CniFile | None:

@@ -57,7 +57,7 @@ _ENOUGH_INSTANCES, _ENOUGH_WATCHES = 1024, 65536
 
 
 def check_node(node: Host, view: View) -> Iterator[Found]:
-    limits = node.inotify
+    limits = node.inotify_limits
     instances, watches = limits.number("max_user_instances"), limits.number("max_user_watches")
     lines = said_on(view, node)
     compared = {"max_user_instances": instances, "max_user_watches": watches}

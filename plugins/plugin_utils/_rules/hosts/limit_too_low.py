@@ -96,6 +96,6 @@ def _neighbours(node: Host, view: View) -> Iterator[Found]:
 
 def _inotify(node: Host) -> bool:
     try:
-        return (node.inotify.number("max_user_instances") or _INOTIFY_FEW) < _INOTIFY_FEW
+        return (node.inotify_limits.number("max_user_instances") or _INOTIFY_FEW) < _INOTIFY_FEW
     except Missing:
         return False

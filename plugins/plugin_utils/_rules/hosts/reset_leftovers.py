@@ -37,7 +37,7 @@ from collections.abc import Iterator
 
 from ..._evidence._host import Host
 from ..._evidence._net import Link
-from ..._evidence._other_cni import other_networks
+from ..._evidence._other_cni import other_networks, runs_canal
 from ..._finding import Found, Missing
 from ..._registry import Rule
 from ..._view import View
@@ -132,6 +132,7 @@ def _of_other_networks(node: Host, view: View) -> Iterator[Found]:
     """On a member: links of a network that does not run in the cluster."""
     try:
         running = set(other_networks(view.cluster.daemonsets).values())
+        running |= {"Calico"} if runs_canal(view.cluster.daemonsets) else set()
     except Missing:
         return
     for network, pattern in _OTHER.items():

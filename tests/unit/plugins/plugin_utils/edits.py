@@ -94,3 +94,11 @@ def nft_table(bundle: dict[str, Any], node: str, family: str, table: str, chain:
     listing.append({"table": {"family": family, "name": table}})
     listing.append({"chain": {"family": family, "table": table, **chain}})
     listing += [{"rule": {**place, "handle": index, "expr": expr}} for index, expr in enumerate(rules, 10)]
+
+
+def event(bundle: dict[str, Any], pod: str, message: str, namespace: str = "default", last: str = "") -> None:
+    """A warning about a pod, twelve times, last seen just before the evidence was taken unless said."""
+    about = {"kind": "Pod", "namespace": namespace, "name": pod}
+    last = last or "2026-11-30T15:49:40Z"
+    said = {"type": "Warning", "message": message, "involvedObject": about, "count": 12, "lastTimestamp": last}
+    objects(bundle, "events").append({**said, "reason": "FailedCreatePodSandBox"})

@@ -37,5 +37,15 @@ def test_enough_of_them_and_too_many_open_files_is_another_code():
 
 def test_without_the_key_it_is_undetermined():
     bundle = healthy()
-    del bundle["nodes"]["node2"]["inotify"]
+    del bundle["nodes"]["node2"]["inotify"], bundle["nodes"]["node2"]["sysctl"]
     assert [missed.key for missed in undetermined("inotify-low", bundle)] == ["nodes.*.inotify"]
+
+
+def test_the_limits_as_kernel_values():
+    bundle = healthy()
+    node = bundle["nodes"]["node2"]
+    del node["inotify"]
+    node["sysctl"]["fs.inotify.max_user_instances"] = "128"
+    node["journal"]["kubelet"] = "failed to create fsnotify watcher: too many open files"
+    assert [found.where for found in findings("inotify-low", bundle) if found.severity == "error"] == [["node2"]]
+    assert findings("limit-too-low", bundle) == []
