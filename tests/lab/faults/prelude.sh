@@ -110,16 +110,16 @@ flannel_says() {
     { kubectl -n kube-flannel logs "$pod"; kubectl -n kube-flannel logs "$pod" --previous; } 2>/dev/null | grep -qF "$2"
 }
 
-# kube_router true|false: kube-router on every node as its own manifest has it, as a pod network and as what enforces
-# network policies, or (false) as the latter only.
+# kube_router true|false [FILE]: kube-router on every node as its own manifest has it, as a pod network with the CNI file
+# FILE and as what enforces network policies, or (false) as the latter only.
 kube_router() {
-    local init=''
-    [ "$1" = false ] || init='
+    local init='' file=/etc/cni/net.d/${2:-10-kuberouter.conflist}
+    [ "$1" = false ] || init="
       initContainers:
         - name: install-cni
           image: docker.io/cloudnativelabs/kube-router:v2.1.0
-          command: [/bin/cp, -f, /etc/kube-router/cni-conf.json, /etc/cni/net.d/10-kuberouter.conflist]
-          volumeMounts: [{name: cni, mountPath: /etc/cni/net.d}, {name: conf, mountPath: /etc/kube-router}]'
+          command: [/bin/cp, -f, /etc/kube-router/cni-conf.json, $file]
+          volumeMounts: [{name: cni, mountPath: /etc/cni/net.d}, {name: conf, mountPath: /etc/kube-router}]"
     kubectl apply -f - <<MANIFEST
 apiVersion: v1
 kind: ConfigMap
@@ -166,7 +166,7 @@ spec:
           args: [--run-router=$1, --run-firewall=true, --run-service-proxy=false]
           env:
             - {name: NODE_NAME, valueFrom: {fieldRef: {fieldPath: spec.nodeName}}}
-            - {name: KUBE_ROUTER_CNI_CONF_FILE, value: /etc/cni/net.d/10-kuberouter.conflist}
+            - {name: KUBE_ROUTER_CNI_CONF_FILE, value: $file}
           securityContext: {privileged: true}
           readinessProbe: {httpGet: {path: /healthz, port: 20244}, periodSeconds: 1}
           volumeMounts: [{name: lock, mountPath: /run/xtables.lock}, {name: cni, mountPath: /etc/cni/net.d}]
@@ -181,7 +181,7 @@ MANIFEST
 # no_kube_router: what kube-router leaves on a node once its pods are gone; its own --cleanup-config leaves it too.
 no_kube_router() {
     local chain table
-    rm -f /etc/cni/net.d/10-kuberouter.conflist
+    rm -f /etc/cni/net.d/*-kuberouter.conflist
     [ ! -e /sys/class/net/kube-bridge ] || ip link delete kube-bridge
     while ip rule del table 77 2>/dev/null; do :; done
     ip route flush proto 17
