@@ -19,11 +19,17 @@ _EDIT = ("firewall-cmd", "--permanent")
 
 
 def add_policy(tools: Tools, hook: str, accepts: Accepts) -> None:
-    """A policy from any zone to any zone, or to the host. Where the zone of the pods is there, it follows them."""
+    """A policy from any zone to any zone, or to the host. Where the zone of the pods is there, it follows them.
+
+    A firewalld that was stopped since it was told before is told for its next start; one that was removed is not.
+    """
+    base = _editor(tools)
+    if base is None:
+        return
     policy = POLICIES[hook]
-    if policy not in tools.run(*_EDIT, "--get-policies").split():
-        tools.run(*_EDIT, f"--new-policy={policy}")
-    edit = (*_EDIT, f"--policy={policy}")
+    if policy not in tools.run(*base, "--get-policies").split():
+        tools.run(*base, f"--new-policy={policy}")
+    edit = (*base, f"--policy={policy}")
     tools.run(*edit, "--set-priority=-100")
     for option, zone in (("ingress", "ANY"), ("egress", "ANY" if hook == "forward" else "HOST")):
         if not tools.try_run(*edit, f"--query-{option}-zone={zone}"):
@@ -36,9 +42,9 @@ def add_policy(tools: Tools, hook: str, accepts: Accepts) -> None:
     for rule in wanted:
         if rule not in known:
             tools.run(*edit, f"--add-rich-rule={rule}")
-    if hook == "forward" and ZONE in tools.run(*_EDIT, "--get-zones").split():
-        _set_sources(tools, accepts)
-    tools.run("firewall-cmd", "--reload")
+    if hook == "forward" and ZONE in tools.run(*base, "--get-zones").split():
+        _set_sources(tools, base, accepts)
+    _reload(tools, base)
 
 
 def add_zone(tools: Tools, accepts: Accepts) -> None:
@@ -52,12 +58,24 @@ def add_zone(tools: Tools, accepts: Accepts) -> None:
     if ZONE not in tools.run(*_EDIT, "--get-zones").split():
         tools.run(*_EDIT, f"--new-zone={ZONE}")
     tools.run(*_EDIT, f"--zone={ZONE}", "--set-target=ACCEPT")
-    _set_sources(tools, accepts)
-    tools.run("firewall-cmd", "--reload")
+    _set_sources(tools, _EDIT, accepts)
+    _reload(tools, _EDIT)
 
 
-def _set_sources(tools: Tools, accepts: Accepts) -> None:
-    edit = (*_EDIT, f"--zone={ZONE}")
+def _editor(tools: Tools) -> tuple[str, ...] | None:
+    """The command that edits what is permanent; None where firewalld was removed."""
+    if not is_there("firewall-cmd"):
+        return None
+    return _EDIT if tools.try_run("firewall-cmd", "--state") else ("firewall-offline-cmd",)
+
+
+def _reload(tools: Tools, base: tuple[str, ...]) -> None:
+    if base == _EDIT:
+        tools.run("firewall-cmd", "--reload")
+
+
+def _set_sources(tools: Tools, base: tuple[str, ...], accepts: Accepts) -> None:
+    edit = (*base, f"--zone={ZONE}")
     known = tools.run(*edit, "--list-sources").split()
     for source in known:
         if source not in accepts.cidrs:
@@ -69,20 +87,19 @@ def _set_sources(tools: Tools, accepts: Accepts) -> None:
 
 def remove(tools: Tools, hook: str) -> None:
     """Takes the policy of a hook back, and with the forward hook's the zone. Also where firewalld does not run."""
-    if not is_there("firewall-cmd"):
+    base = _editor(tools)
+    if base is None:
         return
-    running = tools.try_run("firewall-cmd", "--state")
-    edit = _EDIT if running else ("firewall-offline-cmd",)
     found = [("policy", POLICIES[hook], "--get-policies")]
     if hook == "forward":
         found.append(("zone", ZONE, "--get-zones"))
-    gone = [(kind, name) for kind, name, listing in found if name in tools.run(*edit, listing).split()]
+    gone = [(kind, name) for kind, name, listing in found if name in tools.run(*base, listing).split()]
     for kind, name in gone:
-        tools.run(*edit, f"--delete-{kind}={name}")
+        tools.run(*base, f"--delete-{kind}={name}")
         with contextlib.suppress(FileNotFoundError):
             os.remove(FOLDERS[kind] + f"/{name}.xml.old")  # firewalld's copy of what it deletes
-    if gone and running:
-        tools.run("firewall-cmd", "--reload")
+    if gone:
+        _reload(tools, base)
 
 
 def rich_rules(hook: str, accepts: Accepts) -> list[str]:

@@ -54,9 +54,8 @@ def judge(node: Mapping[str, Any], accepts: Accepts, rules: Ruleset | None = Non
 
 def _port_packet(rules: Ruleset, port: Port, number: int) -> dict[str, Any] | None:
     """None where the source is the host itself."""
-    network = ipaddress.ip_network(port.source)
-    source = network.network_address if network.num_addresses == 1 else network.network_address + 1
     facts, version = rules.facts, port.version
+    source = _sender(facts, ipaddress.ip_network(port.source))
     if facts.is_local(int(source), version):
         return None
     device = facts.device_for(int(source), version)
@@ -67,6 +66,17 @@ def _port_packet(rules: Ruleset, port: Port, number: int) -> dict[str, Any] | No
         "in": device, "source": str(source), "destination": str(destination), "protocol": port.protocol,
         "destination_port": number,
     }  # fmt: skip
+
+
+def _sender(facts: Any, network: Any) -> Any:
+    """An address of a network that is not the host's own: of a pod range that it has a part of, one of that part."""
+    if network.num_addresses == 1:
+        return network.network_address
+    own = sorted({value for value, _link in facts.addresses[network.version]})
+    first = int(network.network_address)
+    candidates = [value + 1 for value in own if first <= value < first + network.num_addresses - 1]
+    found = next((value for value in candidates if value not in own), first + 1)
+    return network.network_address + (found - first)
 
 
 def worst(judged: Iterable[Judged]) -> str:

@@ -30,14 +30,14 @@ def _sentence(host: str, rules: Ruleset, group: list[Judged], accepts: Accepts, 
     if first.hook == "forward":
         subject, what = "pods are not forwarded", ", ".join(accepts.cidrs)
     else:
-        subject = "other nodes are not let in"
+        subject = "what the cluster sends to this host is not let in"
         what = ", ".join(sorted({one.name for one in group}))
     if first.verdict.verdict == "undetermined":
         by = first.verdict.by
         why = (
             place_of(first.verdict) if by is None or not by.table else f"{place_of(first.verdict)} may or may not match"
         )
-        what = "pods are forwarded" if first.hook == "forward" else "other nodes are let in"
+        what = "pods are forwarded" if first.hook == "forward" else "what the cluster sends to this host is let in"
         return f"{host}: the rules alone do not tell whether {what} ({first.name}): {why}."
     by = first.verdict.by
     no_accept = (

@@ -69,7 +69,10 @@ class Firewalld:
         return 0, "success\n", ""
 
     def evidence(self, *_unused: Any) -> tuple[dict[str, Any], dict[str, str]]:
-        return {"nft": RECORDED[self.stage], "iptables": {"nft": "", "legacy": "", "selected": "nft"}}, {}
+        return {
+            "nft": RECORDED.get(self.stage, {"nftables": []}),
+            "iptables": {"nft": "", "legacy": "", "selected": "nft"},
+        }, {}
 
 
 @pytest.fixture
@@ -133,6 +136,14 @@ def test_absent_where_firewalld_was_removed(daemon: Firewalld, monkeypatch: pyte
     monkeypatch.setattr(firewalld, "is_there", lambda command: False)
     assert host.Host(Tools(daemon.run), apply=True).take_back() == ["firewalld"]
     assert daemon.commands == [] and not pathlib.Path(boot.STATE_PATH).exists()
+
+
+def test_one_that_was_stopped_since_is_told_for_its_next_start(daemon: Firewalld) -> None:
+    permit(daemon)
+    daemon.running, daemon.stage = False, "stopped"
+    wider = accepts_of(["10.42.0.0/16", "fd42::/48"], [])
+    permit(daemon, wider)
+    assert daemon.zones["podnet-pods"]["source"] == ["10.42.0.0/16", "fd42::/48"]
 
 
 def test_the_refusal_shows_commands(daemon: Firewalld) -> None:

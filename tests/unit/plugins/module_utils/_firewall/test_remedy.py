@@ -158,3 +158,22 @@ def test_ports_are_walked_through_the_input_hook() -> None:
     evidence = node(save("-A INPUT -p tcp -m tcp --dport 22 -j ACCEPT", "-A INPUT -j REJECT"))
     found = remedy_for(Ruleset.from_evidence(evidence), judge(evidence, accepts)[0])
     assert (found.jump.hook, found.jump.chain, found.jump.before) == ("input", "INPUT", "-A INPUT -j REJECT")
+
+
+def test_a_pod_of_the_host_reaches_its_ports_by_its_own_address() -> None:
+    evidence = {
+        **node(save("-A INPUT -s 192.0.2.0/24 -j ACCEPT", "-A INPUT -j REJECT")),
+        "ip_address": [
+            {"ifname": "flannel.1", "addr_info": [{"family": "inet", "local": "10.42.1.0", "prefixlen": 32}]},
+            {"ifname": "cni0", "addr_info": [{"family": "inet", "local": "10.42.1.1", "prefixlen": 24}]},
+        ],
+        "ip_route": [{"dst": "10.42.1.0/24", "dev": "cni0"}, {"dst": "10.42.0.0/24", "dev": "flannel.1"}],
+        "ip_rule": [],
+    }
+    accepts = accepts_of([], [{"port": "6443", "sources": ["192.0.2.11", CIDR]}])
+    judged = judge(evidence, accepts)
+    assert [one.verdict.verdict for one in judged] == ["drop", "accept"]
+    assert (judged[0].packet["source"], judged[0].packet["in"]) == ("10.42.1.2", "cni0")
+    text = refusal("n1", Ruleset.from_evidence(evidence), judged, accepts)
+    assert "what the cluster sends to this host is not let in: table ip filter, chain INPUT" in text
+    assert "no rule before it accepts tcp 6443 from 10.42.1.2" in text
