@@ -48,7 +48,7 @@ RULE = Rule(
     title="Another table on the forward hook drops pod traffic",
     severity="error",
     needs=("nodes.nft",),
-    remedy="Run podnet.kubeadm.repair: it lets the pod range pass in that table (in firewalld, by a policy of its own).",
+    remedy="Run podnet.kubeadm.repair: it lets the pod range pass in that table, in firewalld by a policy or zone.",
     repair="firewall:permitted",
     rank=35,
 )
