@@ -40,10 +40,14 @@ def fold(findings: list[Finding], rules: dict[str, LoadedRule]) -> list[Finding]
             causes_of[code].append(cause)
 
     def cause_of(finding: Finding) -> Finding | None:
-        for one in causes_of.get(finding.code, ()):
-            if level[one.severity] <= level[finding.severity] and _covers(one, finding):
-                return one
-        return None
+        able = [one for one in causes_of.get(finding.code, ()) if level[one.severity] <= level[finding.severity]]
+        covering = next((one for one in able if _covers(one, finding)), None)
+        if covering is not None or len(finding.where) < 2:
+            return covering
+        places: dict[str, set[str]] = defaultdict(set)  # of one cause that was found host by host
+        for one in able:
+            places[one.code].update(one.where)
+        return next((one for one in able if places[one.code].issuperset(finding.where)), None)
 
     parents = [cause_of(finding) for finding in findings]
     by_identity = {id(finding): parent for finding, parent in zip(findings, parents)}

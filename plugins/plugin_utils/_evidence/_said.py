@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Iterator
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,7 @@ from ._item import Item
 if TYPE_CHECKING:
     from .._view import View
     from ._cluster import Cluster
+    from ._kube import KubeNode
 
 
 _FRESH = timedelta(minutes=15)
@@ -57,6 +59,14 @@ def _place(event: Item, places: dict[tuple[str, str], str]) -> str:
     if about.text("kind") == "Node":
         return about.text("name")
     return places.get((about.text("namespace"), about.text("name"))) or event.text("source", "host")
+
+
+def said_without_host(view: View) -> Iterator[tuple[str, KubeNode, list[str]]]:
+    """Of nodes of which there is no evidence from the host: its place, the Node, and what components said there."""
+    for node in view.cluster.nodes:
+        place = view.place(node.name)
+        if place not in view.nodes and (lines := view.said_by_node.get(node.name)):
+            yield place, node, lines
 
 
 def said_on(view: View, node: Host) -> list[str]:

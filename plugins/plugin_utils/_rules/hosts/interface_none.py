@@ -40,7 +40,7 @@ from ..._evidence._asked import interfaces, net_conf, pod_versions
 from ..._evidence._host import Host
 from ..._evidence._kube import KubeNode
 from ..._evidence._net import address
-from ..._evidence._said import said_on
+from ..._evidence._said import said_on, said_without_host
 from ..._finding import Found, Missing
 from ..._registry import Rule
 from ..._view import View
@@ -97,6 +97,13 @@ def check_node(node: Host, view: View) -> Iterator[Found]:
             member = kube is not None or view.stage != "cluster"
             yield Found(f"{fault}: flannel finds no interface", compared, severity=None if member else "warning")
         return
+
+
+def check_cluster(view: View) -> Iterator[Found]:
+    for place, kube, lines in said_without_host(view):
+        said = next((line.strip() for line in lines if _SAID.search(line)), "")
+        if said and not _runs(view, kube):
+            yield Found(f"flannel finds no interface: {_KLOG.sub('', said)[:200]}", {"said": said[-300:]}, where=place)
 
 
 def _versions(view: View) -> list[int]:

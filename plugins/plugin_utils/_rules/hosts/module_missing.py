@@ -34,10 +34,12 @@ installed, or choose a backend that needs none (`flannel_backend: host-gw`).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from ..._evidence._asked import backend, flannel_nftables, proxy_mode
 from ..._evidence._host import Host
+from ..._evidence._said import said_on, said_without_host
 from ..._finding import Found, Missing
 from ..._registry import Rule
 from ..._view import View
@@ -69,7 +71,28 @@ _OTHER_KERNEL = (
 )
 
 
+_SAID = {
+    "br_netfilter": re.compile(r"Failed to check br_netfilter|stat /proc/sys/net/bridge/\S+: no such file"),
+    "the backend's module": re.compile(r"Error registering network: [^\n]*operation not supported"),
+}
+"""What flannel says, for hosts whose modules were not looked at."""
+
+
+def check_cluster(view: View) -> Iterator[Found]:
+    for place, kube, lines in said_without_host(view):
+        if not view.cluster.flannel_runs_on(kube.name):
+            yield from _by_words(lines, place)
+
+
+def _by_words(lines: list[str], where: str) -> Iterator[Found]:
+    for name, sign in _SAID.items():
+        if said := next(filter(sign.search, lines), ""):
+            yield Found(f"flannel misses {name}", {"said": said.strip()[-300:]}, where=where)
+
+
 def check_node(node: Host, view: View) -> Iterator[Found]:
+    if view.stage == "cluster" and not node.has("modules") and not view.flannel_runs(node):
+        yield from _by_words(said_on(view, node), node.name)
     have = present(node)
     loadable = available(node) if node.has("modules_available") else None
     member = joined(node, view)

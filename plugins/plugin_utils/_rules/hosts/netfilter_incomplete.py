@@ -39,7 +39,7 @@ from collections.abc import Iterator
 
 from ..._evidence._asked import flannel_nftables, proxy_mode
 from ..._evidence._host import Host
-from ..._evidence._said import said_on
+from ..._evidence._said import said_on, said_without_host
 from ..._evidence._versions import version
 from ..._finding import Found, Missing
 from ..._registry import Rule
@@ -88,11 +88,19 @@ def check_node(node: Host, view: View) -> Iterator[Found]:
         yield from _kernel_for_iptables(node)
 
 
+def check_cluster(view: View) -> Iterator[Found]:
+    for place, _kube, lines in said_without_host(view):
+        if said := next(filter(_complains, lines), ""):
+            yield Found("a component misses a part of netfilter", {"said": said.strip()[-300:]}, where=place)
+
+
+def _complains(line: str) -> bool:
+    return _SIGNS.search(line) is not None and not _CLEANING.search(line)
+
+
 def _complaint(node: Host, view: View) -> str:
     for line in said_on(view, node):
-        if _CLEANING.search(line):
-            continue
-        if _SIGNS.search(line) and not ("ip6tables" in line and ipv6_off(node)):
+        if _complains(line) and not ("ip6tables" in line and ipv6_off(node)):
             return line.strip()[-300:]
     return ""
 

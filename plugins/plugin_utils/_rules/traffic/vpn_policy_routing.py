@@ -52,7 +52,7 @@ RULE = Rule(
     needs=("nodes.ip_rule", "nodes.ip_route", "cluster.nodes"),
     remedy="Tell the VPN not to take routes for the pod range (tailscale up --accept-routes=false), or let "
     "ip rule add to POD_RANGE lookup main priority 5200 come before its rule.",
-    explains=("vxlan-port-blocked", "overlap-vpn"),
+    explains=("vxlan-port-blocked", "overlap-vpn", "route-missing"),
     rank=12,
 )
 

@@ -37,6 +37,14 @@ def test_a_consequence_is_folded_under_its_cause_at_the_same_place_only():
     assert (second.code, second.where) == ("effect", ["n2"])
 
 
+def test_a_cause_found_host_by_host_explains_what_was_found_of_all_of_them():
+    pair = Found("pair", where=("n1", "n2"))
+    effect = rule("effect", check_cluster=lambda view: [pair])
+    for hosts, folded in ((("n1", "n2"), True), (("n1",), False)):
+        found = judge(View(BUNDLE), rule("cause", explains=("effect",), check_node=on(*hosts)) | effect).findings
+        assert [one.code for one in found] == (["cause"] if folded else ["cause", "effect"])
+
+
 def test_what_explains_through_another_is_folded_under_the_root():
     rules = (
         rule("root", explains=("middle",), check_cluster=lambda view: [Found("root")])

@@ -104,3 +104,17 @@ def test_flannels_words(words):
     assert findings("interface-none", bundle) == []
     waits(pod, "CrashLoopBackOff")
     assert [found.where for found in findings("interface-none", bundle)] == [["node2"]]
+
+
+def test_words_of_a_node_whose_host_was_not_looked_at():
+    bundle = healthy()
+    pod = flannel_pod(bundle)
+    log(
+        bundle,
+        pod,
+        "Failed to find any valid interface to use: failed to get default interface: Unable to find default route",
+    )
+    waits(pod, "CrashLoopBackOff")
+    assert [found.where for found in findings("interface-none", bundle)] == [["node2"]]
+    del bundle["nodes"]["node2"]
+    assert [found.where for found in findings("interface-none", bundle)] == [["node2"]]

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import pytest
+from edits import flannel_pod, log, waits
 from rules import findings, healthy, undetermined
 
 
@@ -87,3 +88,19 @@ def test_without_the_keys_it_is_undetermined():
         (["node1"], "nodes.*.modules"),
         (["node2"], "nodes.*.modules_available"),
     ]
+
+
+def test_words_of_a_node_whose_host_was_not_looked_at():
+    bundle = healthy()
+    pod = flannel_pod(bundle)
+    log(
+        bundle,
+        pod,
+        "Failed to check br_netfilter: stat /proc/sys/net/bridge/bridge-nf-call-iptables: no such file or directory",
+    )
+    waits(pod, "CrashLoopBackOff")
+    assert [found.where for found in findings("module-missing", bundle)] == []
+    del bundle["nodes"]["node2"]["modules"]
+    assert [found.where for found in findings("module-missing", bundle)] == [["node2"]]
+    del bundle["nodes"]["node2"]
+    assert [found.where for found in findings("module-missing", bundle)] == [["node2"]]

@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 
 import pytest
+from edits import flannel_pod, log, waits
 from rules import findings, healthy, undetermined
 
 
@@ -126,3 +127,17 @@ def test_without_the_keys_it_is_undetermined():
     bundle = healthy("host")
     del bundle["nodes"]["node2"]["iptables"]
     assert [missed.key for missed in undetermined("netfilter-incomplete", bundle)] == ["nodes.*.iptables"]
+
+
+def test_words_of_a_node_whose_host_was_not_looked_at():
+    bundle = healthy()
+    pod = flannel_pod(bundle)
+    log(
+        bundle,
+        pod,
+        "iptables v1.8.11 (legacy): can't initialize iptables table `nat': Table does not exist (do you need to insmod)",
+    )
+    waits(pod, "CrashLoopBackOff")
+    assert [found.where for found in findings("netfilter-incomplete", bundle)] == [["node2"]]
+    del bundle["nodes"]["node2"]
+    assert [found.where for found in findings("netfilter-incomplete", bundle)] == [["node2"]]
