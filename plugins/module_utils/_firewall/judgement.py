@@ -42,7 +42,9 @@ def judge(node: Mapping[str, Any], accepts: Accepts, rules: Ruleset | None = Non
     found = []
     for name, packet, hooks in standard_packets(node, accepts.cidrs, facts=rules.facts):
         if "forward" in hooks:
-            found.append(Judged(name, packet, "forward", walk(rules, packet, hooks)))
+            verdict = walk(rules, packet, hooks)
+            if verdict.by is None or not verdict.by.lacks_address:
+                found.append(Judged(name, packet, "forward", verdict))
     for port in accepts.ports:
         for number in sorted({port.first, port.last}):
             arriving = _port_packet(rules, port, number)

@@ -29,6 +29,14 @@ class Place:
     action: str = ""
     priority: int | None = None
 
+    @property
+    def lacks_address(self) -> bool:
+        """Whether a packet is dropped because the link that it leaves by has no address to masquerade with.
+
+        That is no matter of the rules: flanneld makes its link before it has a lease.
+        """
+        return self.hook == "postrouting" and self.action == "drop" and "masquerade" in self.rule.lower()
+
     def as_dict(self) -> dict[str, Any]:
         return dict(self.__dict__)
 

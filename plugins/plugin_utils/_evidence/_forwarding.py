@@ -104,7 +104,9 @@ def _walk_all(node: Host, view: View) -> Forwarding:
             if packet.get("in") and packet.get("out")  # what a host sends itself is not forwarded
         ]
     for name, verdict in walked:
-        if verdict.by is None or verdict.verdict == "accept" or verdict.by.owner in POLICY_ENGINES:
+        if verdict.by is None or verdict.verdict == "accept":
+            continue
+        if verdict.by.lacks_address or verdict.by.owner in POLICY_ENGINES:
             continue
         (drops if verdict.verdict == "drop" else unknown).append(Drop(name, verdict.by))
     return Forwarding(tuple(drops), tuple(unknown))

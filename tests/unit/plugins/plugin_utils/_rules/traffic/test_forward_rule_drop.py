@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import pytest
-from edits import rules
+from edits import link, rules
 from rules import findings, healthy
 
 FIRST = ":KUBE-SERVICES - [0:0]\n"
@@ -61,3 +61,17 @@ def test_what_a_policy_engine_drops_is_a_network_policy():
 def test_egress_that_is_closed_on_purpose_is_an_info():
     found = findings("forward-rule-drop", with_rule("-i cni0 -o eth0 ! -d 10.0.0.0/8 -j DROP"))
     assert {one.severity for one in found} <= {"info"}
+
+
+def test_a_tunnel_without_an_address_is_no_matter_of_the_rules():
+    """flanneld makes its link before it has a lease, and rules of a former range masquerade what leaves by it."""
+    bundle = healthy()
+    node = bundle["nodes"]["node2"]
+    link(bundle, "node2", "flannel.1")["addr_info"] = []
+    node["iptables"]["nft"] = node["iptables"]["nft"].replace("-s 10.244.1.0/24 -d 10.244.0.0/16", "-s 10.244.7.0/24")
+    for rule in (
+        one["rule"] for one in node["nft"]["nftables"] if one.get("rule", {}).get("chain") == "FLANNEL-POSTRTG"
+    ):
+        if "10.244.1.0" in str(rule["expr"][0]):
+            rule["expr"][0]["match"]["right"]["prefix"]["addr"] = "10.244.7.0"
+    assert findings("forward-rule-drop", bundle) == []
