@@ -116,16 +116,16 @@ class Chain:
 
     def reachable(self) -> Iterator[Chain]:
         """This chain and all that its rules may enter."""
+        chains = self.table.chains
         seen: set[str] = set()
-        todo = [self]
+        todo = [self.name]
         while todo:
-            chain = todo.pop()
-            if chain.name in seen:
+            name = todo.pop()
+            if name in seen or name not in chains:
                 continue
-            seen.add(chain.name)
-            yield chain
-            targets = dict.fromkeys(name for rule in chain.rules for name in rule.find_targets())
-            todo.extend(self.table.chains[name] for name in targets if name in self.table.chains)
+            seen.add(name)
+            yield chains[name]
+            todo += (target for rule in chains[name].rules for target in rule.find_targets())
 
     def has_effects(self) -> bool:
         return any(rule.effects for chain in self.reachable() for rule in chain.rules)

@@ -52,14 +52,16 @@ _POLICY = ("ufw", "docker", "firewalld")
 
 def owner_of(chain: Chain) -> str | None:
     """The software whose chain this is, or None. A shared chain (FORWARD) is owned by who sets its policy."""
-    for pattern, name in _TABLES:
-        if pattern.search(chain.table.name):
-            return name
-    named = _by_name(chain.name)
+    named = _by_table(chain.table.name) or _by_name(chain.name)
     if named or not chain.hook:
         return named
     entered = {_by_name(target) for rule in chain.rules for target in rule.find_targets()}
     return next((name for name in _POLICY if name in entered and chain.policy == "drop"), None)
+
+
+@functools.lru_cache(maxsize=1000)
+def _by_table(table: str) -> str | None:
+    return next((name for pattern, name in _TABLES if pattern.search(table)), None)
 
 
 @functools.lru_cache(maxsize=20_000)

@@ -6,7 +6,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import functools
+from dataclasses import dataclass
 from typing import Any
 
 from ._owner import owner_of
@@ -45,15 +46,19 @@ class Place:
 class Verdict:
     """verdict: accept, drop or undetermined. lower and upper: the worst and the best that is possible.
 
-    by: the rule or policy that drops or accepts, or that makes it undetermined. trail: what the packet met on the way
-    to it, rules that do not match left out.
+    by: the rule or policy that drops or accepts, or that makes it undetermined.
     """
 
     verdict: str
     lower: str
     upper: str
     by: Place | None
-    trail: list[Place] = field(default_factory=list)
+    notes: tuple[Note, ...] = ()
+
+    @functools.cached_property
+    def trail(self) -> list[Place]:
+        """What the packet met on the way to it, rules that do not match left out."""
+        return [place(note) for note in self.notes]
 
     def as_dict(self) -> dict[str, Any]:
         return {

@@ -318,7 +318,7 @@ class _Walk:
             return _undetermined(worlds[0], Place(action=reason))
         first = next((one for one in self.dropped + self.elsewhere if one.doubt), (self.dropped + self.elsewhere)[0])
         upper = "accept" if worlds else "drop"
-        return Verdict("undetermined", "drop", upper, place(first.doubt) if first.doubt else None, _trail(first))
+        return Verdict("undetermined", "drop", upper, place(first.doubt) if first.doubt else None, _notes(first))
 
 
 def _name(member: Any) -> str:
@@ -349,23 +349,23 @@ def _merge(worlds: list[_World]) -> list[_World]:
 
 
 def _undetermined(world: _World, by: Place) -> Verdict:
-    return Verdict("undetermined", "drop", "accept", by, _trail(world))
+    return Verdict("undetermined", "drop", "accept", by, _notes(world))
 
 
 def _verdict(verdict: str, lower: str, upper: str, world: _World) -> Verdict:
-    trail = _trail(world)
-    by: Place | None = trail[-1] if trail else None
+    notes = _notes(world)
+    deciding = notes
     if verdict == "accept":
-        decided = [one for one in trail if one.action == "accept" and one.chain]
-        in_forward = [one for one in decided if one.hook in ("forward", "input", "output")]
-        by = (in_forward or decided or [None])[-1]  # type: ignore[list-item]
-    return Verdict(verdict, lower, upper, by, trail)
+        accepting = tuple(note for note in notes if note[3] == "accept" and note[1])
+        deciding = tuple(note for note in accepting if note[0] in ("forward", "input", "output")) or accepting
+    return Verdict(verdict, lower, upper, place(deciding[-1]) if deciding else None, notes)
 
 
-def _trail(world: _World) -> list[Place]:
+def _notes(world: _World) -> tuple[Note, ...]:
+    """What the packet met, in order."""
     notes = []
     link = world.trail
     while link:
         notes.append(link[0])
         link = link[1]
-    return [place(note) for note in reversed(notes)]
+    return tuple(reversed(notes))
