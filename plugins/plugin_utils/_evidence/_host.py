@@ -13,7 +13,7 @@ from typing import Any
 from .._finding import Malformed, Missing
 from ._cni import CniFile, cni_files
 from ._item import Item, as_list
-from ._net import Interface, Link, Route, links, routes4, routes6
+from ._net import Interface, Link, Route, links, own_routes4, own_routes6, routes4, routes6
 from ._part import Key, Part, boolean, integer, item, items, number, text, text_map, texts
 from ._saved_rules import Backends, backends
 from ._texts import assignments, kubelet_flags, resolvers, swap_devices, yaml_document
@@ -76,6 +76,8 @@ class Host(Part):
     links: Key[list[Link]] = Key(links, "ip_address")
     routes4: Key[list[Route]] = Key(routes4, "ip_route")
     routes6: Key[list[Route]] = Key(routes6, "ip6_route")
+    own_routes4: Key[list[Route]] = Key(own_routes4, "ip_route")
+    own_routes6: Key[list[Route]] = Key(own_routes6, "ip6_route")
     ip_rule = Key(items)
     bridge_fdb = Key(items)
     ip_neigh = Key(items)
@@ -156,14 +158,20 @@ class Host(Part):
     @cached_property
     def default_links(self) -> set[str]:
         """Names of the links that default routes of any table lead over, as far as routes were looked at."""
-        routes = (self.routes4 if self.has("ip_route") else []) + (self.routes6 if self.has("ip6_route") else [])
-        return {route.dev for route in routes if route.default}
+        return {route.dev for route in self.own_routes if route.default}
+
+    @cached_property
+    def own_routes(self) -> list[Route]:
+        """Routes of all tables of both families, as far as looked at, without those of flannel to other nodes."""
+        return (self.own_routes4 if self.has("ip_route") else []) + (self.own_routes6 if self.has("ip6_route") else [])
 
     def main_routes(self, version: int = 4) -> list[Route]:
         """Routes of the main table of one family."""
-        routes = self.routes4 if version == 4 else self.routes6
-        found: list[Route] = self.derived(f"main {version}", lambda: [one for one in routes if one.table == "main"])
-        return found
+        return [one for one in (self.routes4 if version == 4 else self.routes6) if one.table == "main"]
+
+    def own_main_routes(self, version: int = 4) -> list[Route]:
+        """The same without those of flannel to other nodes."""
+        return [one for one in (self.own_routes4 if version == 4 else self.own_routes6) if one.table == "main"]
 
     def addresses(self, version: int | None = None) -> list[tuple[Link, Interface]]:
         """Every address with its link, of one family or of both."""

@@ -255,3 +255,27 @@ def routes4(raw: Any) -> list[Route]:
 def routes6(raw: Any) -> list[Route]:
     """``ip -6 -j route show table all``."""
     return _routes(raw, 6)
+
+
+def _own(raw: Any) -> Any:
+    """Without the routes into flannel's tunnel, of which there is one for each other node."""
+    if not isinstance(raw, list):
+        return raw
+    return [
+        one
+        for one in raw
+        if not isinstance(one, dict)
+        or not str(one.get("dev")).startswith("flannel")
+        or "gateway" not in one
+        or one.get("dst") == "default"
+    ]
+
+
+def own_routes4(raw: Any) -> list[Route]:
+    """`routes4` without those of flannel to other nodes."""
+    return routes4(_own(raw))
+
+
+def own_routes6(raw: Any) -> list[Route]:
+    """`routes6` without those of flannel to other nodes."""
+    return routes6(_own(raw))

@@ -79,7 +79,7 @@ def host_networks(host: Host, cluster_ranges: Iterable[Network] = ()) -> Iterato
             if _counts(network):
                 seen.add((network, link.name))
                 yield HostNetwork(network, owner, link.name, True, f"{one.with_prefixlen} on {link.name}")
-    for route in (host.routes4 if host.has("ip_route") else []) + (host.routes6 if host.has("ip6_route") else []):
+    for route in host.own_routes:
         owner = owners.get(route.dev, "")
         if owner and route.dst not in own and (route.dst, route.dev) not in seen and _routes(route):
             via = f" via {route.gateway}" if route.gateway else ""

@@ -6,6 +6,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from ._item import Item, as_number
 from ._net import Address, Route, address
 
@@ -15,12 +17,12 @@ NAMES = {"255": "local", "254": "main", "253": "default"}
 class Rules:
     """The rules of a host for packets without a mark from ``source`` (a pod of the host), and the tables they name."""
 
-    def __init__(self, rules: list[Item], routes: list[Route], source: Address | None = None) -> None:
+    def __init__(self, rules: list[Item], routes: Callable[[], list[Route]], source: Address | None = None) -> None:
         self._rules = sorted(
             (one for one in rules if _for_pods(one, source)), key=lambda one: as_number(one.get("priority")) or 0
         )
         self._tables: dict[str, dict[int, dict[int, Route]]] = {}
-        for route in routes if self.tables else ():
+        for route in routes() if self.tables else ():
             by_length = self._tables.setdefault(NAMES.get(route.table, route.table), {})
             place = by_length.setdefault(route.dst.prefixlen, {})
             key = int(route.dst.network_address)

@@ -72,7 +72,7 @@ def _by_pattern(node: Host, pattern: str, version: int) -> Link | None:
 
 
 def _default(node: Host, version: int) -> Route | None:
-    found = [one for one in node.main_routes(version) if one.default and one.type == "unicast" and one.dev]
+    found = [one for one in node.own_main_routes(version) if one.default and one.type == "unicast" and one.dev]
     return min(found, key=lambda one: one.metric) if found else None
 
 

@@ -76,7 +76,7 @@ def collect(node: Host, view: View) -> Seat | None:
     network, name = fact.addresses[own]
     link = node.link(name)
     routes = [
-        one.dst for one in node.main_routes(own.version) if one.dev == name and not one.gateway and not one.default
+        one.dst for one in node.own_main_routes(own.version) if one.dev == name and not one.gateway and not one.default
     ]
     tunnel = link is not None and (link.kind in _POINT_TO_POINT or "POINTOPOINT" in link.flags)
     return Seat(own, [network, *routes], name if tunnel else "", pods_pass(node))

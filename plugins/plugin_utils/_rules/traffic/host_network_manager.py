@@ -85,7 +85,7 @@ def _damage(node: Host, view: View, active: list[str]) -> Iterator[str]:
             if foreign and (active or overlaps(one.network, LINK_LOCAL)):
                 yield f"{link.name} has the address {one}"
     if node.has("ip_route"):
-        for route in node.main_routes(4):
+        for route in node.own_main_routes(4):
             if route.default and (is_flannel_link(route.dev) or route.dev == "cni0" or route.dev.startswith("veth")):
                 yield f"the default route goes over {route.dev}"
     bridge = node.link("cni0")

@@ -62,7 +62,7 @@ def check_node(node: Host, view: View) -> Iterator[Found]:
     if own is None:
         return
     source = next((one[5] for one in own.pod_networks if one.version == 4 and one.num_addresses > 5), None)
-    rules = Rules(node.ip_rule, node.routes4, source)
+    rules = Rules(node.ip_rule, lambda: node.routes4, source)
     main = node.main_by_text(4)
     yield from _main_table(node, view, main)
     if not rules.tables:

@@ -15,6 +15,7 @@ from ansible_collections.podnet.kubeadm.plugins.plugin_utils._evidence._net impo
     network,
     overlapping,
     overlaps,
+    own_routes4,
     routes4,
 )
 
@@ -75,6 +76,20 @@ def test_a_route_that_cannot_be_read_is_not_read_as_absent(entry):
     assert routes4([{"dst": "default", "dev": "eth0"}])[0].default
     with pytest.raises(ValueError, match="cannot be read"):
         routes4([{"dst": "default", "dev": "eth0"}, entry])
+
+
+def test_the_hosts_own_routes_are_those_that_lead_not_to_other_nodes_by_flannel():
+    own = [
+        {"dst": "default", "gateway": "10.244.0.1", "dev": "flannel.1"},
+        {"dst": "10.244.0.0/16", "dev": "flannel.1"},
+        {"dst": "10.244.2.0/24", "gateway": "192.0.2.2", "dev": "eth0"},
+        {"dst": "10.244.3.0/24", "nexthops": [{"gateway": "192.0.2.3", "dev": "eth0"}]},
+    ]
+    peer = {"dst": "10.244.1.0/24", "gateway": "10.244.1.0", "dev": "flannel.1", "flags": ["onlink"]}
+    assert own_routes4([peer, *own, peer]) == routes4(own)
+    for bad in (None, [], [peer], [*own, None], [*own, {"dst": "garbage"}]):
+        with pytest.raises(ValueError):
+            own_routes4(bad)
 
 
 def test_a_host_without_any_link_or_route_was_not_looked_at():

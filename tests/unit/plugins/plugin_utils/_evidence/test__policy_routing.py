@@ -25,7 +25,7 @@ FULL = {"dst": "default", "dev": "vpn", "table": "7"}
 def rules(*more: dict, routes: tuple[dict, ...] = (FULL,)) -> Rules:
     """The rules of a host whose pods are in 10.244.0.0/24."""
     read = [Item(one) for one in (*BASE, *more)]
-    return Rules(read, routes4([*MAIN, *routes]), ipaddress.ip_address("10.244.0.5"))
+    return Rules(read, lambda: routes4([*MAIN, *routes]), ipaddress.ip_address("10.244.0.5"))
 
 
 def lookup(every: Rules) -> str | None:
