@@ -20,7 +20,7 @@ FLANNEL_PREFIX = "flannel.alpha.coreos.com/"
 class Object(Item):
     """Any object: name, namespace, labels, annotations, and the readers of `Item` for the rest."""
 
-    @property
+    @cached_property
     def name(self) -> str:
         return self.text("metadata", "name")
 
@@ -102,7 +102,7 @@ class Pod(Object):
     def host_network(self) -> bool:
         return self.flag("spec", "hostNetwork") is True
 
-    @property
+    @cached_property
     def ready(self) -> bool:
         conditions = self.items("status", "conditions")
         return any(one.text("type") == "Ready" and one.text("status") == "True" for one in conditions)
