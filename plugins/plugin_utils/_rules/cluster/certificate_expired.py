@@ -59,13 +59,18 @@ SOON = timedelta(days=30)
 SERVING = "/var/lib/kubelet/pki/kubelet.crt"
 ROTATED = "/var/lib/kubelet/pki/kubelet-client"
 """Beginning of the kubelet's client certificates, which it renews by itself; only -current is in use."""
-EMBEDDED = re.compile(r"client certificate in (\S+) is expired: (.+)")
-"""What a kubelet that cannot start says of the certificate inside its kubeconfig."""
+EMBEDDED = re.compile(
+    r"bootstrap client certificate(?: in| which located at| located at)? ?\\*\"?(/[^\s\"\\]+)?\\*\"? ?is expired: (.+)"
+    r"|currently active client certificate has expired"
+)
+"""What a kubelet that cannot start says of the certificate inside its kubeconfig; older ones do not name the file."""
+KUBELET = "/etc/kubernetes/kubelet.conf"
 
 
 def check_node(node: Host, view: View) -> Iterator[Found]:
     if match := _said(node):
-        yield Found(f"certificates have expired: {match[1]}", {match[1]: match[2].strip()})
+        file = match[1] or KUBELET
+        yield Found(f"certificates have expired: {file}", {file: (match[2] or match[0]).strip()})
         return
     expired: dict[str, str] = {}
     soon: dict[str, str] = {}

@@ -53,6 +53,7 @@ RULE = Rule(
         "Set flannel_mtu to what the network between the nodes carries, run podnet.kubeadm.site, then re-create pods."
     ),
     repair="flannel:rolled_out",
+    explains=("service-path-broken",),
     rank=40,
 )
 

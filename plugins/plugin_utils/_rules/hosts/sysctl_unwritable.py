@@ -55,7 +55,10 @@ RULE = Rule(
 _REFUSED = re.compile(
     r"/proc/sys/(\S+?):? (permission denied|read-only file system|operation not permitted)", re.IGNORECASE
 )
-_KMSG = re.compile(r"open /dev/kmsg: (no such file|operation not permitted|permission denied)", re.IGNORECASE)
+_KMSG = re.compile(
+    r"(?<!disabling OOM events: )open /dev/kmsg: (no such file|operation not permitted|permission denied)",
+    re.IGNORECASE,
+)
 _SHARED = ("lxc", "lxc-libvirt", "openvz", "vserver", "wsl")
 _MEANT = ("docker", "podman", "systemd-nspawn", "container-other")
 

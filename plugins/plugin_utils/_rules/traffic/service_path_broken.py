@@ -14,8 +14,8 @@ flannel does not start there. Where somebody flushed them, kube-proxy does not n
 
 ## What looks like it but is not
 - An answer of the API server that refuses (`forbidden`, 401): it was reached; see `flannel-rbac`.
-- A gateway or proxy on the way that answers in its place is this, though something answers: `x509: certificate is
-  valid for ...` in flannel's log, and the probe checks what is answered.
+- A gateway or proxy on the way that answers in its place (`x509: certificate is valid for ...`, `EOF`), or a path on
+  which only small packets pass (`TLS handshake timeout`, see `mtu-mismatch`): a warning where only flannel's log tells.
 - A cluster without kube-proxy on purpose (another component serves services): nothing is told from its absence.
 - Causes with codes of their own (netfilter, modules, interfaces, overlapping ranges) explain this one.
 
@@ -60,10 +60,14 @@ RULE = Rule(
 
 UNREACHED = re.compile(
     r"(?:dial tcp |https://)\[?(?P<address>[0-9a-fA-F.:]+?)\]?:443"
-    r"(?:: i/o timeout|: connect: [a-z ]+|[^\n]{0,300}?(?:context deadline exceeded|Client\.Timeout exceeded"
-    r"|TLS handshake timeout|: EOF\b|x509: certificate is valid for"
-    r"|connection reset by peer|Service Unavailable|Bad Gateway|Gateway Timeout))"
+    r"(?:: i/o timeout|: connect: [a-z ]+|[^\n]{0,300}?(?:context deadline exceeded|Client\.Timeout exceeded))"
 )
+CUT_SHORT = re.compile(
+    r"(?:dial tcp |https://)\[?(?P<address>[0-9a-fA-F.:]+?)\]?:443[^\n]{0,300}?(?:TLS handshake timeout|: EOF\b"
+    r"|x509: certificate is valid for|connection reset by peer|Service Unavailable|Bad Gateway|Gateway Timeout)"
+)
+"""Something answers, and it is not the API server, or only small packets pass."""
+WORDS, HALF = "flannel's log", "flannel's log, cut short"
 ENTERED = re.compile(r"^(?:\[\d+:\d+\] )?-A PREROUTING\b.*-j KUBE-SERVICES\b", re.MULTILINE)
 CRASHED = ("CrashLoopBackOff", "CreateContainerError", "RunContainerError", "Error")
 
@@ -82,29 +86,38 @@ def check_node(node: Host, view: View) -> Iterator[Found]:
     if any(one.flag("ok") is True for one in probes):
         return  # it answers now, whatever a log says
     if signs:
-        yield Found("the API server's service address is not reached from this node", signs)
+        yield _found(signs)
 
 
 def check_cluster(view: View) -> Iterator[Found]:
     """Nodes of which there is no evidence from the host."""
     for own in view.cluster.nodes:
         if view.place(own.name) not in view.nodes and (signs := _from_pods(view, own)):
-            yield Found("the API server's service address is not reached from this node", signs, view.place(own.name))
+            yield _found(signs, view.place(own.name))
+
+
+def _found(signs: dict[str, str], where: str | None = None) -> Found:
+    if set(signs) == {HALF}:
+        summary = "the API server's service address is answered from this node by half, or by something else"
+        return Found(summary, signs, where, severity="warning")
+    return Found("the API server's service address is not reached from this node", signs, where)
 
 
 def _from_pods(view: View, own: KubeNode) -> dict[str, str]:
     """Signs in the pods of a node: flannel's words, and a kube-proxy that crashes."""
-    signs = {}
+    signs: dict[str, str] = {}
     services = {str(one[1]) for one in view.service_networks if one.num_addresses > 1}
     for pod in view.cluster.flannel_pods_by_node.get(own.name, []):
-        match = None if pod.ready else UNREACHED.search(view.cluster.pod_log(pod))
-        if match and (match["address"] in services or not services):
-            signs["flannel's log"] = match[0]
+        log = "" if pod.ready else view.cluster.pod_log(pod)
+        for sign, words in ((WORDS, UNREACHED), (HALF, CUT_SHORT)):
+            match = None if signs else words.search(log)
+            if match and (match["address"] in services or not services):
+                signs[sign] = match[0]
     for pod in view.cluster.pods_by_node.get(own.name, []):
         if _kube_proxy(pod) and not pod.ready and set(pod.waiting) & {*CRASHED}:
-            log = view.cluster.pod_log(pod).strip().splitlines()
+            lines = view.cluster.pod_log(pod).strip().splitlines()
             signs["kube-proxy"] = ", ".join(pod.waiting)
-            signs["kube-proxy's log"] = log[-1][:300] if log else ""
+            signs["kube-proxy's log"] = lines[-1][:300] if lines else ""
     return signs
 
 

@@ -38,12 +38,20 @@ def test_without_the_time_it_is_undetermined():
     assert undetermined("certificate-expired", bundle)[0].key == "taken_at"
 
 
-def test_the_certificate_inside_a_kubeconfig():
+@pytest.mark.parametrize(
+    "words",
+    [
+        "part of the existing bootstrap client certificate in /etc/kubernetes/kubelet.conf is expired: 2026-11-01",
+        "part of the existing bootstrap client certificate is expired: 2020-12-06 18:55:55 +0000 UTC",
+        'bootstrap client certificate located at \\"/etc/kubernetes/kubelet.conf\\" is expired: 2020-12-06',
+        "F0118 certificate_manager.go] the currently active client certificate has expired",
+    ],
+)
+def test_the_certificate_inside_a_kubeconfig(words):
     bundle = healthy()
     node = bundle["nodes"]["node2"]
-    words = "part of the existing bootstrap client certificate in /etc/kubernetes/kubelet.conf is expired: 2026-11-01"
     node["journal"]["kubelet"] = words
     assert findings("certificate-expired", bundle) == []
     node["units"]["kubelet"]["active"] = "activating"
     (found,) = findings("certificate-expired", bundle)
-    assert (found.severity, found.where) == ("error", ["node2"])
+    assert (found.severity, found.where, found.summary[-12:]) == ("error", ["node2"], "kubelet.conf")

@@ -29,6 +29,11 @@ def test_a_refused_kernel_value_is_an_error(line):
     assert (found.severity, found.where) == ("error", ["node2"])
 
 
+def test_a_kubelet_that_does_without_the_kernels_messages():
+    line = "disabling OOM events: open /dev/kmsg: no such file or directory"
+    assert findings("sysctl-unwritable", said(line)) == []
+
+
 def test_a_file_that_is_not_there_is_a_missing_module():
     line = "open /proc/sys/net/netfilter/nf_conntrack_max: no such file or directory"
     assert findings("sysctl-unwritable", said(line)) == []

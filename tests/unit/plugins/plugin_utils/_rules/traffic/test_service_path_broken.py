@@ -97,4 +97,4 @@ def test_what_answers_in_place_of_the_api_server(words):
     pod = flannel_pod(bundle)
     waits(pod, "CrashLoopBackOff")
     log(bundle, pod, f'error retrieving pod spec: Get "https://10.96.0.1:443/api/v1/pods/x": {words}')
-    assert [found.where for found in findings("service-path-broken", bundle)] == [["node2"]]
+    assert [(one.severity, one.where) for one in findings("service-path-broken", bundle)] == [("warning", ["node2"])]
