@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import datetime
+import re
 import subprocess
 import sys
 import time
@@ -149,10 +150,12 @@ def settled(ask: Callable[[], Seen], enough: Callable[[Seen], bool]) -> Seen:
 
 
 def untouched(fault: dict[str, Any], drained: bool, before: dict[str, Pod], cluster: Cluster) -> None:
-    """Pods have not restarted but flannel's, kube-proxy's and those of a node that was drained or restarted; and all
-    answer, those that were there before too."""
+    """Pods have not restarted but flannel's, kube-proxy's and those of a node that was drained, restarted or made anew;
+    and all answer, those that were there before too."""
     after = cluster.pods()
-    touched = set(fault.get("restart", [])) | (set(fault["where"]) if drained else set())
+    scripts = [*fault["inject"].items(), *fault.get("undo", {}).items()]
+    anew = {node for node, script in scripts if re.search(r"\bnew_node\b|kubeadm reset", script)}
+    touched = set(fault.get("restart", [])) | anew | (set(fault["where"]) if drained else set())
     again = [
         name
         for name, pod in after.items()
