@@ -80,6 +80,8 @@ NO_POLICIES = (
 ON_FORWARD = "filter/FORWARD"
 # A firewalld that is stopped too soon after its start leaves its table behind.
 FIREWALLD_OFF = "systemctl stop firewalld; nft delete table inet firewalld 2>/dev/null"
+# ufw leaves its chains behind, and in the next case they would be taken for those of a ufw that is off.
+NO_UFW = f"{IPT}-save | grep -v ufw > /root/without-ufw.rules; {IPT}-restore < /root/without-ufw.rules"
 
 CASES = [
     Case("nothing", "true", "true", drops=False),
@@ -122,7 +124,8 @@ CASES = [
     Case("firewalld, default zones", "systemctl start firewalld", FIREWALLD_OFF, True, "firewalld",
          "firewalld", restart="firewalld", needs="firewall-cmd", closes=True),
     Case("ufw, routed deny", "ufw allow 22/tcp >/dev/null; ufw --force enable; systemctl start ufw",
-         f"ufw --force disable; ufw --force delete allow 22/tcp; {OPEN}; {IPT} -P INPUT ACCEPT", True, "ufw", "ufw",
+         f"ufw --force disable; ufw --force delete allow 22/tcp; {OPEN}; {IPT} -P INPUT ACCEPT; {NO_UFW}", True,
+         "ufw", "ufw",
          accepted_first=True, restart="ufw", needs="ufw", closes=True),
     # Docker sets its policy only where it is the one who turns forwarding on.
     Case("Docker's DROP", f"{IPT}-save > /root/before.rules; systemctl start docker; {IPT} -P FORWARD DROP",

@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -50,6 +50,11 @@ class Accepts:
 
     def ports_of(self, version: int) -> list[Port]:
         return [port for port in self.ports if port.version == version]
+
+    def only(self, versions: Collection[int]) -> Accepts:
+        """What of it is for these IP versions."""
+        cidrs = (cidr for cidr in self.cidrs if ipaddress.ip_network(cidr).version in versions)
+        return Accepts(tuple(cidrs), tuple(port for port in self.ports if port.version in versions))
 
     def as_dict(self) -> dict[str, Any]:
         return {"cidrs": list(self.cidrs), "ports": [dict(port.__dict__) for port in self.ports]}

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 from collections.abc import Collection, Iterable
 
 from .._netfilter import Ruleset
@@ -27,6 +28,7 @@ def refusal(host: str, rules: Ruleset, judged: Iterable[Judged], accepts: Accept
 
 def _sentence(host: str, rules: Ruleset, group: list[Judged], accepts: Accepts, idle: Collection[str]) -> str:
     first = group[0]
+    accepts = accepts.only({ipaddress.ip_address(str(one.packet["source"])).version for one in group})
     if first.hook == "forward":
         subject, what = "pods are not forwarded", ", ".join(accepts.cidrs)
     else:

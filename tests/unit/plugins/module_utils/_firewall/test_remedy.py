@@ -177,3 +177,14 @@ def test_a_pod_of_the_host_reaches_its_ports_by_its_own_address() -> None:
     text = refusal("n1", Ruleset.from_evidence(evidence), judged, accepts)
     assert "what the cluster sends to this host is not let in: table ip filter, chain INPUT" in text
     assert "no rule before it accepts tcp 6443 from 10.42.1.2" in text
+
+
+def test_a_refusal_shows_the_rules_of_the_ip_version_that_is_dropped() -> None:
+    accepts = accepts_of([CIDR, "fd42::/48"], [{"port": "6443", "sources": ["192.0.2.11", "2001:db8::11"]}])
+    chains = ("ufw-before-forward", "ufw-before-input")
+    evidence = node(
+        save("-A FORWARD -j ufw-before-forward", "-A INPUT -j ufw-before-input", policy="DROP", chains=chains)
+    )
+    text = refusal("n1", Ruleset.from_evidence(evidence), judge(evidence, accepts), accepts)
+    assert "pods are not forwarded" in text and "no rule accepts 10.42.0.0/16. Add" in text
+    assert "ufw route allow from 10.42.0.0/16" in text and "fd42" not in text
