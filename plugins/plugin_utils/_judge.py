@@ -144,10 +144,17 @@ def _judge(view: View, rules: dict[str, LoadedRule] | None, accept: Iterable[str
             run.check(rule, CLUSTER, rule.check_cluster, view)
 
     accepted = set(accept)
-    standing = [finding for finding in run.findings if finding.code not in accepted]
+    standing = _without_echoes([finding for finding in run.findings if finding.code not in accepted])
     return Verdict(
         findings=group(fold(standing, rules), rules),
         accepted=group([finding for finding in run.findings if finding.code in accepted], rules),
         undetermined=group_undetermined(run.undetermined),
         hosts=hosts,
     )
+
+
+def _without_echoes(findings: list[Finding]) -> list[Finding]:
+    """Without notes that a cause may come to some hosts, where the same cause is an error or a warning on others."""
+    elsewhere = {CLUSTER, INTENT}
+    found = {one.code for one in findings if one.severity != "info" and not elsewhere & set(one.where)}
+    return [one for one in findings if one.severity != "info" or one.code not in found or elsewhere & set(one.where)]

@@ -87,15 +87,15 @@ def check_node(node: Host, view: View) -> Iterator[Found]:
         if not fault:
             continue
         compared = {"told": told, "family": f"IPv{version}"}
-        if running or (version == 6 and _logged(view, kube)):
+        if running or (version == 6 and (_logged(view, kube) or _has_public_ip(node, kube, "public-ipv6"))):
             started = version == 6 or (asked.given and _has_public_ip(node, kube))
             later = "info" if started else "warning"
             yield Found(f"{fault}: flannel will not find its interface when it starts again", compared, severity=later)
         else:
             if version == 6 and view.stage == "cluster":  # without IPv6 it may run all the same: the API has to say
                 _looked_at = view.cluster.nodes, view.cluster.pods
-            member = kube is not None or view.stage != "cluster"
-            yield Found(f"{fault}: flannel finds no interface", compared, severity=None if member else "warning")
+            hard = view.stage != "cluster" or (kube is not None and _started(view, kube))
+            yield Found(f"{fault}: flannel finds no interface", compared, severity=None if hard else "warning")
         return
 
 
@@ -114,10 +114,20 @@ def _versions(view: View) -> list[int]:
     return sorted(pod_versions(view) or {4})
 
 
-def _has_public_ip(node: Host, kube: KubeNode | None) -> bool:
+def _has_public_ip(node: Host, kube: KubeNode | None, key: str = "public-ip") -> bool:
     """Whether flannel's address is on the host: then it found an interface there, whatever the tries here say."""
-    own = address(kube.flannel("public-ip")) if kube else None
+    own = address(kube.flannel(key)) if kube else None
     return any(one.ip == own for _link, one in node.addresses())
+
+
+def _started(view: View, kube: KubeNode) -> bool:
+    """Whether flanneld ever started on that node: where its image or its pod is missing, something else comes first."""
+    try:
+        pods = view.cluster.flannel_pods_by_node.get(kube.name, [])
+    except Missing:
+        return True
+    every = [one for pod in pods for one in pod.items("status", "containerStatuses")]
+    return any((one.number("restartCount") or 0) > 0 or one.get("lastState", "terminated") for one in every)
 
 
 def _logged(view: View, kube: KubeNode | None) -> bool:

@@ -41,6 +41,7 @@ from ..._evidence._host import Host
 from ..._finding import Found, Missing
 from ..._registry import Rule
 from ..._view import View
+from ._flannel_chains import wanted_chains
 
 RULE = Rule(
     title="Flannel's netfilter rules are gone",
@@ -59,7 +60,7 @@ def check_node(node: Host, view: View) -> Iterator[Found]:
     runs = view.flannel_runs(node)
     if runs is None:
         return
-    missing = [chain for chain in _wanted(view) if not _there(node, chain)]
+    missing = [chain for chain in wanted_chains(view) if not _there(node, chain)]
     if not missing or (_nft_tables(node) and "FLANNEL-FWD" in missing):
         return
     compared = {"missing": missing}
@@ -69,21 +70,6 @@ def check_node(node: Host, view: View) -> Iterator[Found]:
         yield Found("flannel does not write accepts for forwarded packets", compared, severity="info")
     else:
         yield Found(f"flannel's rules are gone although flannel runs: {', '.join(missing)}", compared)
-
-
-def _wanted(view: View) -> list[str]:
-    """The chains that flannel's arguments ask for."""
-    arguments: list[str] = []
-    if view.cluster.has("daemonsets"):
-        for daemonset in view.cluster.flannel_daemonsets:
-            for one in daemonset.pod_spec.items("containers"):
-                arguments += one.texts("command") + one.texts("args")
-    wanted = []
-    if not any(re.fullmatch(r"--?iptables-forward-rules=(false|0)", one) for one in arguments):
-        wanted.append("FLANNEL-FWD")
-    if not arguments or any(re.fullmatch(r"--?ip-masq(=true|=1)?", one) for one in arguments):
-        wanted.append("FLANNEL-POSTRTG")
-    return wanted
 
 
 def _there(node: Host, chain: str) -> bool:

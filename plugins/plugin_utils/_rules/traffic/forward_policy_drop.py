@@ -16,7 +16,7 @@ counter of the policy grows.
 ## What looks like it but is not
 - DROP with flannel's or firewall's accepts before it: healthy, whatever `iptables -S | head -1` shows.
 - DROP before the cluster is built: flannel's accepts will come before it in iptables mode and not in nftables mode; a
-  warning.
+  warning. DROP on a node on which flannel does not run, for another reason: a note.
 - A rule that drops: see `forward-rule-drop`. A table beside iptables: see `forward-other-table`.
 - Flannel's chains are all gone: see `flannel-rules-missing`, which explains this one.
 
@@ -39,11 +39,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ..._evidence._asked import flannel_nftables
 from ..._evidence._forwarding import severity_of, shown, told
 from ..._evidence._host import Host
-from ..._finding import Found
+from ..._finding import Found, Missing
 from ..._registry import Rule
 from ..._view import View
+from ._flannel_chains import wanted_chains
 
 RULE = Rule(
     title="The policy DROP of FORWARD meets pod traffic",
@@ -61,4 +63,15 @@ def check_node(node: Host, view: View) -> Iterator[Found]:
         return
     owner = drops[0].place.owner
     summary = f"the policy DROP of FORWARD{f', set by {owner},' if owner else ''} meets pod traffic"
-    yield Found(summary, shown(drops), severity=severity_of(drops, view))
+    yield Found(summary, shown(drops), severity=_until_flannel_runs(node, view) or severity_of(drops, view))
+
+
+def _until_flannel_runs(node: Host, view: View) -> str | None:
+    """How bad it is where flannel's accepts will come with flannel: a note on a node on which it does not run, a
+    warning on a host that has not joined."""
+    try:
+        runs = view.flannel_runs(node)
+        coming = not flannel_nftables(view) and "FLANNEL-FWD" in wanted_chains(view)
+    except Missing:
+        return None
+    return None if runs or not coming else "warning" if runs is None else "info"

@@ -126,3 +126,13 @@ def test_functions_run_at_the_stages_at_which_they_can_tell(stage, needs, expect
     }
     verdict = judge(View({**BUNDLE, "stage": stage}), rule("a", needs=needs, **functions))
     assert sorted(place for one in verdict.findings for place in one.where) == sorted(expected)
+
+
+def test_a_note_about_other_hosts_is_left_out_beside_the_cause_itself():
+    def check(node, view):
+        yield Found("it is so" if node.name == "n2" else "it may come", severity=None if node.name == "n2" else "info")
+
+    (found,) = judge(View(BUNDLE), rule("a", check_node=check)).findings
+    assert found.where == ["n2"]
+    notes = judge(View(BUNDLE), rule("a", check_node=on("n1", severity="info"))).findings
+    assert [one.severity for one in notes] == ["info"]

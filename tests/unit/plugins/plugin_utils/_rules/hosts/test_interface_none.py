@@ -118,3 +118,21 @@ def test_words_of_a_node_whose_host_was_not_looked_at():
     assert [found.where for found in findings("interface-none", bundle)] == [["node2"]]
     del bundle["nodes"]["node2"]
     assert [found.where for found in findings("interface-none", bundle)] == [["node2"]]
+
+
+def test_a_flanneld_that_never_started_stands_for_another_reason():
+    bundle, _node = without_route("cluster")
+    pod = flannel_pod(bundle)
+    for one in pod["status"]["containerStatuses"]:
+        one.pop("restartCount", None)
+    status = waits(pod, "PodInitializing")
+    assert [one.severity for one in findings("interface-none", bundle)] == ["warning"]
+    status["restartCount"] = 3
+    assert [one.severity for one in findings("interface-none", bundle)] == ["error"]
+
+
+def test_ipv6_where_flannel_found_its_interface_before():
+    bundle = healthy("cluster-dual")
+    pod = flannel_pod(bundle)
+    waits(pod, "CrashLoopBackOff")["restartCount"] = 3
+    assert {one.severity for one in findings("interface-none", bundle)} <= {"info"}

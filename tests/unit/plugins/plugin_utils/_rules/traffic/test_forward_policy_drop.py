@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from edits import rules
+from edits import flannel_pod, not_ready, objects, rules
 from rules import findings, healthy, undetermined
 
 POLICY = (
@@ -53,3 +53,13 @@ def test_without_any_rules_it_is_undetermined():
     del bundle["nodes"]["node2"]["iptables"], bundle["nodes"]["node2"]["nft"]
     assert [one.where for one in undetermined("forward-policy-drop", bundle)] == [["node2"]]
     assert findings("forward-policy-drop", bundle) == []
+
+
+def test_where_flannel_does_not_run_its_accepts_will_come():
+    bundle = healthy()
+    rules(bundle, "node2", *POLICY)
+    rules(bundle, "node2", JUMP, JUMP.replace("-j FLANNEL-FWD", "-i docker0 -j FLANNEL-FWD"))
+    not_ready(flannel_pod(bundle))
+    assert [one.severity for one in findings("forward-policy-drop", bundle)] == ["info"]
+    objects(bundle, "nodes")[:] = [one for one in objects(bundle, "nodes") if one["metadata"]["name"] != "node2"]
+    assert {one.severity for one in findings("forward-policy-drop", bundle)} <= {"warning"}
