@@ -355,6 +355,14 @@ def run(node: Node, case: Case, cidr: str, pods: Pods | None, boot: bool) -> Non
             told = mended.get("msg", "")
             need(bool(mended.get("failed")) and ("rules to add" in told or "denied" in told), f"no refusal: {told}")
             need(node.rules() == before, "a refusal changed a rule")
+            rules = re.search(r"The rules to add: (.+)", told)
+            if rules:
+                node.shell(rules.group(1))
+                need(
+                    node.module(**wanted, probe=True).get("verdict") == "accept",
+                    f"still dropped after {rules.group(1)}",
+                )
+                need(pods is None or pods.talk(), f"pods do not reach each other after {rules.group(1)}")
             return
         need(not mended.get("failed"), f"not mended: {mended.get('msg')}")
         need(mended["verdict"] == "accept" and mended["probe"][family], f"after permitted: {mended}")
