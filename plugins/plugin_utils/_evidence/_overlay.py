@@ -33,8 +33,9 @@ class Lease:
 
 
 def leases(node: KubeNode) -> list[Lease]:
-    """The leases that flannel on other nodes follows; empty where flannel never ran on the node."""
-    if not node.flannel_lease:
+    """The leases that flannel on other nodes follows; empty where flannel never ran on the node, and where it has more
+    ranges than flannel takes (`pkg/subnet/kube/kube.go`, nodeToLease)."""
+    if not node.flannel_lease or len(node.pod_networks) > 2:
         return []
     found = []
     for network in node.pod_networks:

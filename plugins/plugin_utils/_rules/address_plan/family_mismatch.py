@@ -19,7 +19,8 @@ flannel ends with `node "n3" pod cidrs should be IPv4/IPv6 only or dualstack`.
 
 ## Mend
 Give a range of every family to both `cluster_pod_cidr` and `cluster_service_cidr`. The API server lets nobody give a
-node two ranges of one family; where one has them all the same, delete the Node object: the node registers again.
+node two ranges of one family; where one has them all the same, delete the Node object: the node registers again. With
+more than two, flannel on the other nodes does not follow: delete its routes to the former range there.
 
 ## Prevent
 The defaults are both IPv4; a dual-stack cluster names two of each.
@@ -42,12 +43,13 @@ RULE = Rule(
     severity="error",
     needs=("intent.pod_cidr",),
     remedy="Give one range of each family to both cluster_pod_cidr and cluster_service_cidr.",
-    explains=("cluster-dns-outside", "route-missing"),
+    explains=("cluster-dns-outside",),
     rank=15,
 )
 
 _AGAIN = (
-    "Drain the node, delete the Node object, clean the node's CNI state, and start its kubelet: it registers again."
+    "Drain the node, delete the Node object, clean the node's CNI state, start its kubelet, which registers it again, "
+    "and on the other nodes run ip route del for the former range, which flannel keeps."
 )
 
 

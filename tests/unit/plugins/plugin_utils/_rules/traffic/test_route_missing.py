@@ -33,6 +33,12 @@ def test_a_peer_without_a_lease_has_no_route():
     assert findings("route-missing", bundle) == []
 
 
+def test_a_peer_with_more_ranges_than_flannel_takes_has_no_route():
+    bundle = healthy()
+    kube_node(bundle, "node3")["spec"]["podCIDRs"] = ["10.244.2.0/24", "10.244.201.0/24", "10.244.202.0/24"]
+    assert findings("route-missing", bundle) == []
+
+
 def test_one_route_for_the_whole_network():
     bundle = without("node2", "10.244.0.0/24", "10.244.2.0/24")
     bundle["cluster"]["flannel_config"]["net-conf.json"] = (
