@@ -2,7 +2,7 @@
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The container runtime of a member does not run.
+"""The container runtime does not run.
 
 ## What it means
 containerd or CRI-O is stopped. Running containers and their traffic go on; no pod starts or ends, and the node becomes
@@ -15,7 +15,8 @@ directory` for the socket, and stays active.
 ## What looks like it but is not
 - The runtime runs and its CRI plugin is disabled: see `cri-disabled`.
 - Docker is stopped on a node that uses containerd; another runtime's unit that is not there.
-- A runtime that is not installed yet on a host before the cluster is built.
+- A runtime that is not installed or not started yet on a host before the cluster is built; one that failed there is a
+  warning.
 
 ## How it is told
 The unit of the runtime that the kubelet uses; without evidence of the host, the Node's Ready condition.
@@ -40,9 +41,9 @@ from ..._registry import Rule
 from ..._view import View
 
 RULE = Rule(
-    title="The container runtime of a member does not run",
+    title="The container runtime does not run",
     severity="error",
-    needs=("nodes.units", "cluster.nodes"),
+    needs=("nodes.units",),
     remedy="Run journalctl -u containerd -n 50 on the host; systemctl enable --now containerd once it is mended.",
     repair="containerd:main",
     explains=("kubelet-down", "service-path-broken"),
@@ -59,7 +60,12 @@ STOPPED = ("inactive", "failed", "activating", "deactivating")
 def check_node(node: Host, view: View) -> Iterator[Found]:
     name = _unit(node, view)
     unit = node.unit(name)
-    if unit.text("enabled") not in ("", "not-found") and unit.text("active") in STOPPED:
+    installed = unit.text("enabled") not in ("", "not-found")
+    if view.stage != "cluster":
+        if installed and unit.text("active") == "failed":
+            yield Found(f"{name} failed", {"unit": "failed"}, severity="warning")
+        return
+    if installed and unit.text("active") in STOPPED:
         yield Found(f"{name} does not run", {"unit": unit.text("active")})
         return
     own = view.kube_node(node)
@@ -86,7 +92,7 @@ def _unit(node: Host, view: View) -> str:
     endpoint = node.kubelet_config.text("containerRuntimeEndpoint") if node.has("kubelet_config") else ""
     if unit := SOCKETS.get(endpoint.rpartition("/")[2]):
         return unit
-    own = view.kube_node(node)
+    own = view.kube_node(node) if view.stage == "cluster" else None
     name = own.text("status", "nodeInfo", "containerRuntimeVersion").partition(":")[0] if own else ""
     if not name:
         raise Missing(f"{node.path}.runtime")

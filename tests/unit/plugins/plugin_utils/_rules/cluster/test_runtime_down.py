@@ -48,3 +48,12 @@ def test_without_evidence_of_the_host_the_node_object_tells():
     ready = next(one for one in kube_node(bundle, "node3")["status"]["conditions"] if one["type"] == "Ready")
     ready.update(status="False", reason="KubeletNotReady", message="[container runtime is down, PLEG is not healthy]")
     assert findings("runtime-down", bundle)[0].where == ["node3"]
+
+
+def test_before_the_cluster_only_a_runtime_that_failed_is_told():
+    bundle = healthy("host")
+    unit = bundle["nodes"]["node2"]["units"]["containerd"]
+    unit["active"] = "inactive"
+    assert findings("runtime-down", bundle) == []
+    unit["active"] = "failed"
+    assert [(one.severity, one.where) for one in findings("runtime-down", bundle)] == [("warning", ["node2"])]
