@@ -65,6 +65,10 @@ class Refusal(Exception):
     """It is not ours to mend; the text says why."""
 
 
+class Unowned(Refusal):
+    """It is not known whose it is, so a person has to add the rules."""
+
+
 def remedy_for(rules: Ruleset, judged: Judged, idle: Collection[str] = ()) -> Remedy:
     """The smallest change for a packet that is dropped; raises Refusal.
 
@@ -98,7 +102,7 @@ def remedy_for(rules: Ruleset, judged: Judged, idle: Collection[str] = ()) -> Re
             return Remedy("jump", "forward", jump)
     base, index = _base_level(rules, judged.verdict, by)
     if not chain.table.from_save and loaded_by(judged.verdict) is None:
-        raise Refusal("no program and no file of this host is known to keep that table")
+        raise Unowned("no program and no file of this host is known to keep that table")
     if chain.hook is None and by.owner is None:  # a chain of a user's own
         at = _index(chain, by)
         denied = skipped(chain, at, by) + skipped(base, index + 1, by)
@@ -107,7 +111,10 @@ def remedy_for(rules: Ruleset, judged: Judged, idle: Collection[str] = ()) -> Re
         denied = skipped(base, index, by)
         jump = _jump(judged.hook, base, index)
     if denied:
-        raise Refusal(f"an accept there would come before {denied[0]}, and what that denies has to stay denied")
+        raise Refusal(
+            f"an accept there would come before {denied[0]}, and what that denies has to stay denied. Move what drops "
+            "behind it, or remove it"
+        )
     return Remedy("jump", judged.hook, jump)
 
 

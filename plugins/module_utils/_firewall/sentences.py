@@ -14,7 +14,7 @@ from . import firewalld
 from .accepts import Accepts
 from .change import accept_nft, accept_words, iptables, ufw_rules
 from .judgement import Judged, loaded_by, place_of
-from .remedy import Refusal, Remedy, remedy_for
+from .remedy import Refusal, Remedy, Unowned, remedy_for
 
 
 def refusal(host: str, rules: Ruleset, judged: Iterable[Judged], accepts: Accepts, idle: Collection[str] = ()) -> str:
@@ -53,18 +53,14 @@ def _sentence(host: str, rules: Ruleset, group: list[Judged], accepts: Accepts, 
         remedy = remedy_for(rules, first, idle)
         return f"{text} Add: {advice(remedy, accepts)}, or set firewall_mode=permitted."
     except Refusal as reason:
-        return f"{text} Not mended by firewall_mode=permitted, because {reason}. {_by_hand(first, accepts)}".strip()
+        by_hand = _by_hand(first, accepts) if isinstance(reason, Unowned) else ""
+        return f"{text} Not mended by firewall_mode=permitted, because {reason}. {by_hand}".strip()
 
 
 def _by_hand(one: Judged, accepts: Accepts) -> str:
-    """The exact rules for a table that is not ours to edit."""
+    """The exact rules for an nft table that is not ours to edit."""
     by = one.verdict.by
-    if (
-        by is None
-        or by.table in ("", "firewalld", "docker-bridges")
-        or by.backend != "nft"
-        or by.family not in ("inet", "ip", "ip6")
-    ):
+    if by is None or by.family not in ("inet", "ip", "ip6"):
         return ""
     at = "" if by.rule.startswith("(policy") or by.handle is None else f" handle {by.handle}"
     verb = "insert" if at else "add"

@@ -76,8 +76,11 @@ def test_a_rule_is_met_right_before_it() -> None:
 ])  # fmt: skip
 def test_no_accept_comes_before_what_denies(behind: str) -> None:
     chains = ("KUBE-ROUTER-FORWARD", "cali-FORWARD")
+    evidence = node(save("-A FORWARD -j REJECT", behind, chains=chains))
     with pytest.raises(Refusal, match="stay denied"):
-        remedy(node(save("-A FORWARD -j REJECT", behind, chains=chains)))
+        remedy(evidence)
+    text = refusal("n1", Ruleset.from_evidence(evidence), judge(evidence, ACCEPTS), ACCEPTS)
+    assert text.endswith("Move what drops behind it, or remove it.")  # and no rule that would undo the denial
 
 
 def test_a_denied_pair_stays_denied() -> None:
