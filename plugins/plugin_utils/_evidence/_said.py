@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
@@ -29,8 +30,10 @@ def by_node(cluster: Cluster, now: datetime | None) -> dict[str, list[str]]:
     """Lines by the name of the node they were said on. What was not looked at says nothing."""
     found: dict[str, list[str]] = {}
     places: dict[tuple[str, str], str] = {}
+    ready: set[tuple[str, str]] = set()
     with contextlib.suppress(Missing):
         places = {(pod.namespace, pod.name): pod.node_name for pod in cluster.pods}
+        ready = {(pod.namespace, pod.name) for pod in cluster.pods if pod.ready}
     with contextlib.suppress(Missing):
         for name, log in cluster.logs.items():
             parts = name.split("/")
@@ -39,8 +42,9 @@ def by_node(cluster: Cluster, now: datetime | None) -> dict[str, list[str]]:
     with contextlib.suppress(Missing):
         for event in cluster.events:
             message = event.text("message")
-            if not message or event.text("type") == "Normal" or _stale(event, now):
-                continue
+            about = event.text("involvedObject", "namespace"), event.text("involvedObject", "name")
+            if not message or event.text("type") == "Normal" or about in ready or _stale(event, now):
+                continue  # a pod that is ready has it behind it
             if place := _place(event, places):
                 found.setdefault(place, []).append(message)
     return found
@@ -67,6 +71,18 @@ def said_without_host(view: View) -> Iterator[tuple[str, KubeNode, list[str]]]:
         place = view.place(node.name)
         if place not in view.nodes and (lines := view.said_by_node.get(node.name)):
             yield place, node, lines
+
+
+def heard(view: View, node: Host, sign: re.Pattern[str]) -> str:
+    """The end of the first line said on the host that has the sign, or ""."""
+    return next((line.strip()[-300:] for line in said_on(view, node) if sign.search(line)), "")
+
+
+def heard_without_host(view: View, sign: re.Pattern[str]) -> Iterator[tuple[str, KubeNode, str]]:
+    """The same of nodes of which there is no evidence from the host: place, Node and line."""
+    for place, node, lines in said_without_host(view):
+        if said := next((line.strip()[-300:] for line in lines if sign.search(line)), ""):
+            yield place, node, said
 
 
 def said_on(view: View, node: Host) -> list[str]:

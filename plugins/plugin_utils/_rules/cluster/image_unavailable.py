@@ -62,6 +62,7 @@ CREATE = ("CreateContainerError", "ImageInspectError")
 BROKEN_STORE = re.compile(r"error unpacking image|failed to extract layer|content digest \S+ not found", re.I)
 OTHER_PLATFORM = re.compile(r"no match for platform|no matching manifest|exec format error", re.I)
 SANDBOX = re.compile(r'failed to (?:get|pull) sandbox image "(?P<image>[^"]+)"')
+PULLED = re.compile(r'Failed to pull image "(?P<image>[^"]+)"')
 KUBEADM = re.compile(r"\[ERROR ImagePull\]: failed to pull image \"?(?P<image>[^\s\"]+?)\"?:?(?=\s|$)")
 
 
@@ -79,6 +80,10 @@ def check_cluster(view: View) -> Iterator[Found]:
             if reason and not OTHER_PLATFORM.search(message):
                 image = _image(pod, status)
                 failing.setdefault((image, reason), {})[view.place(pod.node_name)] = message
+    named = {image for image, _reason in failing}
+    for image, place, message in _said_by_events(view):
+        if image not in named:
+            failing.setdefault((image, ""), {})[place] = message
     for (image, _reason), messages in _last_reason(failing).items():
         yield Found(
             f"the image {image} cannot be had",
@@ -86,6 +91,16 @@ def check_cluster(view: View) -> Iterator[Found]:
             where=tuple(messages),
         )
     yield from _sandbox_images(view)
+
+
+def _said_by_events(view: View) -> Iterator[tuple[str, str, str]]:
+    """Images of pods that are not ready, by the kubelet's events: a container that waits for another says nothing."""
+    waiting = {(pod.namespace, pod.name): pod.node_name for pod in view.cluster.network_pods if not pod.ready}
+    for event in view.cluster.events if view.cluster.has("events") else []:
+        about = event.text("involvedObject", "namespace"), event.text("involvedObject", "name")
+        match, message = PULLED.search(event.text("message")), event.text("message")
+        if match and about in waiting and not OTHER_PLATFORM.search(message):
+            yield match["image"], view.place(waiting[about]), message
 
 
 def _failure(status: Item) -> tuple[str, str]:

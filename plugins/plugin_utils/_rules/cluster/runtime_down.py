@@ -33,9 +33,11 @@ Units enabled, configuration checked before it is put in place: the role contain
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from ..._evidence._host import Host
+from ..._evidence._said import heard
 from ..._finding import Found, Missing
 from ..._registry import Rule
 from ..._view import View
@@ -54,6 +56,9 @@ UNITS = {"containerd": "containerd", "cri-o": "crio", "crio": "crio", "docker": 
 """Runtime as the evidence names it, and its systemd unit."""
 SOCKETS = {"containerd.sock": "containerd", "crio.sock": "crio", "cri-dockerd.sock": "docker"}
 DOWN = "container runtime is down"
+UNANSWERED = re.compile(
+    r"dial unix \S*/(containerd|crio|cri-dockerd)\.sock: connect: (no such file or directory|connection refused)"
+)
 STOPPED = ("inactive", "failed", "activating", "deactivating")
 
 
@@ -67,6 +72,9 @@ def check_node(node: Host, view: View) -> Iterator[Found]:
         return
     if installed and unit.text("active") in STOPPED:
         yield Found(f"{name} does not run", {"unit": unit.text("active")})
+        return
+    if not unit and (words := heard(view, node, UNANSWERED)):
+        yield Found(f"{name} does not run", {"said": words})
         return
     own = view.kube_node(node)
     said = own.condition("Ready").text("message") if own else ""

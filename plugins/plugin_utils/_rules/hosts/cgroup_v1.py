@@ -29,10 +29,12 @@ Use a distribution with cgroup v2.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from ..._evidence._asked import kubelet_asked, kubernetes_version
 from ..._evidence._host import Host
+from ..._evidence._said import heard
 from ..._finding import Found, Missing
 from ..._registry import Rule
 from ..._view import View
@@ -50,7 +52,12 @@ RULE = Rule(
 )
 
 
+_SAID = re.compile(r"configured to not run on a host using cgroup v1")
+
+
 def check_node(node: Host, view: View) -> Iterator[Found]:
+    if not node.has("cgroup") and (said := heard(view, node, _SAID)):
+        yield Found("the kubelet refuses the host's cgroup v1", {"said": said})
     which = node.cgroup.number("version")
     if which is None:
         raise Missing(f"{node.path}.cgroup.version")

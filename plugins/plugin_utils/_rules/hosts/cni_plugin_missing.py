@@ -38,7 +38,7 @@ from collections.abc import Iterator
 
 from ..._evidence._cni import CniFile, cni_file
 from ..._evidence._host import Host
-from ..._evidence._said import said_on
+from ..._evidence._said import heard, heard_without_host, said_on
 from ..._finding import Found, Missing
 from ..._registry import Rule
 from ..._view import View
@@ -62,7 +62,19 @@ _MISSED = re.compile(r"failed to find plugin \\?\"([\w.-]+)\\?\" in path")
 _BROKEN = re.compile(r"fork/exec /\S*/cni/(?:bin/)?([\w.-]+): (exec format error|permission denied)")
 
 
+def check_cluster(view: View) -> Iterator[Found]:
+    for place, _kube, said in heard_without_host(view, _MISSED):
+        yield _by_words(said, place)
+
+
+def _by_words(said: str, where: str) -> Found:
+    match = _MISSED.search(said)
+    return Found(f"the runtime finds no plugin {match[1] if match else ''}".rstrip(), {"said": said}, where=where)
+
+
 def check_node(node: Host, view: View) -> Iterator[Found]:
+    if not node.has("cni_bin") and (heard_of := heard(view, node, _MISSED)):
+        yield _by_words(heard_of, node.name)
     have = set(node.cni_bin)
     needed = _needed(node, view)
     gone = [name for name in needed if name not in have]

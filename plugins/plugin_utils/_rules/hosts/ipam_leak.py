@@ -31,12 +31,14 @@ Drain before a reboot. On a node that leaves, `kubeadm reset` clears the notes.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from ..._evidence._cni import CniFile
 from ..._evidence._host import Host
 from ..._evidence._kube import KubeNode
 from ..._evidence._net import Network, address
+from ..._evidence._said import heard, heard_without_host
 from ..._finding import Found, Missing
 from ..._registry import Rule
 from ..._view import View
@@ -57,13 +59,37 @@ _MANY = 32
 """Leaks that are worth a word though there is room; a busy node has a few at any time."""
 
 
+_SAID = re.compile(r"no IP addresses available in range set")
+
+
+def check_cluster(view: View) -> Iterator[Found]:
+    for place, kube, said in heard_without_host(view, _SAID):
+        yield from _by_words(said, place, kube, view)
+
+
+def _by_words(said: str, where: str, kube: KubeNode, view: View) -> Iterator[Found]:
+    """Without the leases: addresses are used up although the node has fewer pods than addresses."""
+    room = _room(kube)
+    every = [one for one in view.cluster.pods_by_node.get(kube.name, []) if not one.host_network]
+    pods = [one for one in every if one.phase in ("Pending", "Running")]
+    if room is not None and len(pods) < room:
+        compared = {"said": said, "pods": len(pods), "room": room}
+        yield Found(
+            "no address is left for a pod, though the node has fewer pods than addresses", compared, where=where
+        )
+
+
 def check_node(node: Host, view: View) -> Iterator[Found]:
+    if view.stage == "cluster" and not node.has("cni_ipam") and (said := heard(view, node, _SAID)):
+        kube = view.kube_node(node)
+        if kube is not None:
+            yield from _by_words(said, node.name, kube, view)
     known = {file.network for file in _flannel_files(node)} or {"cbr0"}
     for network in sorted(known & node.cni_ipam.keys()):
         leases = {ip: owner.split()[0] if owner.split() else "" for ip, owner in node.cni_ipam[network].items()}
         given = {ip: owner for ip, owner in leases.items() if (one := address(ip)) is not None and one.version == 4}
         leaked = sorted((ip for ip, owner in given.items() if owner not in node.sandbox_ids), key=_number)
-        room = _room(node, view)
+        room = _room(_kube_node(node, view))
         compared = {"given": len(given), "sandboxes": len(node.sandbox_ids), "leaked": leaked[:10], "room": room}
         if room is not None and len(given) >= room and leaked:
             yield Found(
@@ -86,11 +112,14 @@ def _number(ip: str) -> int:
     return int(parsed) if parsed else 0
 
 
-def _room(node: Host, view: View) -> int | None:
-    """Addresses that the node's range has for pods: without network, broadcast and gateway."""
+def _kube_node(node: Host, view: View) -> KubeNode | None:
     try:
-        kube: KubeNode | None = view.kube_node(node)
+        return view.kube_node(node)
     except Missing:
-        kube = None
+        return None
+
+
+def _room(kube: KubeNode | None) -> int | None:
+    """Addresses that the node's range has for pods: without network, broadcast and gateway."""
     ranges: list[Network] = [one for one in kube.pod_networks if one.version == 4] if kube else []
     return max(ranges[0].num_addresses - 3, 0) if ranges else None

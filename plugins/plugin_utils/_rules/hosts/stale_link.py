@@ -43,6 +43,7 @@ from ..._evidence._asked import backend_option
 from ..._evidence._host import Host
 from ..._evidence._kube import KubeNode
 from ..._evidence._net import Link, Network, address, interface
+from ..._evidence._said import heard_without_host
 from ..._finding import Found, Missing
 from ..._registry import Rule
 from ..._view import View
@@ -60,6 +61,14 @@ RULE = Rule(
 )
 
 _PARENT = re.compile(r"if(\d+)")
+
+
+_SAID = re.compile(r'"(?P<link>cni0|cbr0)\\*" already has an IP address different from')
+
+
+def check_cluster(view: View) -> Iterator[Found]:
+    for place, _kube, said in heard_without_host(view, _SAID):
+        yield Found("cni0 has another address than the node's range", {"said": said}, where=place)
 
 
 def check_node(node: Host, view: View) -> Iterator[Found]:

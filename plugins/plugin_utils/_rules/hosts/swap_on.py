@@ -28,10 +28,12 @@ The kubelet refuses to start while the host swaps, unless its configuration says
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from ..._evidence._asked import kubelet_asked
 from ..._evidence._host import Host
+from ..._evidence._said import heard
 from ..._finding import Found, Missing
 from ..._registry import Rule
 from ..._view import View
@@ -47,7 +49,12 @@ RULE = Rule(
 )
 
 
+_SAID = re.compile(r"running with swap on is not supported")
+
+
 def check_node(node: Host, view: View) -> Iterator[Found]:
+    if not node.has("swap") and (said := heard(view, node, _SAID)):
+        yield Found("swap is on, says the kubelet", {"said": said})
     if node.swap_devices and not may_swap(node, view):
         yield Found("swap is on", {"/proc/swaps": node.swap_devices})
 
