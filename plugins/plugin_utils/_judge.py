@@ -133,8 +133,8 @@ def _judge(view: View, rules: dict[str, LoadedRule] | None, accept: Iterable[str
                     fact = run.collect(rule, name, node, view)
                     if fact is not None:
                         facts[rule.code][name] = fact
-            del node  # and only then look for what its rules were read into, which refers to itself
-            gc.collect(0)
+            if len(hosts) % 10 == 0:  # what a host's rules were read into refers to itself
+                gc.collect(0)
         for rule in host_rules:
             if rule.check_nodes:
                 run.check(rule, CLUSTER, rule.check_nodes, facts[rule.code], view)

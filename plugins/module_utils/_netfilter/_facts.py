@@ -176,8 +176,10 @@ def _routes(value: Any, family: int) -> Routes | None:
         if "table" in item and str(item["table"]) not in _TABLES:
             continue
         target = _target(str(item.get("dst", "")))
-        if target is not None and target[1] <= bits:
-            by_target.setdefault(target, []).append(item)
+        if target in by_target:
+            by_target[target].append(item)
+        elif target is not None and target[1] <= bits:
+            by_target[target] = [item]
     return found
 
 

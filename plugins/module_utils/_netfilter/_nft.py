@@ -27,10 +27,10 @@ def read(listing: str | Mapping[str, Any]) -> list[Table]:
     scopes: dict[tuple[str, str], Scope] = {}
     dormant: dict[tuple[str, str], Any] = {}
     for item in data["nftables"]:
-        if not isinstance(item, Mapping) or not item:
+        if not isinstance(item, dict) or not item:
             continue
         kind, body = next(iter(item.items()))
-        if not isinstance(body, Mapping) or "family" not in body:
+        if not isinstance(body, dict) or "family" not in body:
             continue
         name = str(body["name"] if kind == "table" else body.get("table"))
         key = (str(body["family"]), name)
@@ -72,7 +72,7 @@ def _iptables_can_say(statements: list[Mapping[str, Any]]) -> bool:
             right = body.get("right")
             if isinstance(right, list) or (isinstance(right, str) and right.startswith("@")):
                 return False
-            if (isinstance(right, Mapping) and "prefix" not in right) or body.get("op") not in ("==", "!=", "in"):
+            if (isinstance(right, dict) and "prefix" not in right) or body.get("op") not in ("==", "!=", "in"):
                 return False
             fields.append(str(body.get("left")))
     return len(fields) == len(set(fields))
@@ -99,7 +99,9 @@ def _rule(table: Table, scope: Scope, body: Mapping[str, Any]) -> None:
     if chain is None:
         return
     # What nft has no JSON for it writes as text (`jump { ... }`): it may do anything.
-    statements = [one if isinstance(one, Mapping) and one else {"text": one} for one in body.get("expr") or []]
+    statements: list[Mapping[str, Any]] = [
+        one if isinstance(one, dict) and one else {"text": one} for one in body.get("expr") or []
+    ]
     scope.note(statements)
     rule = Rule(
         text="",

@@ -29,7 +29,7 @@ class Scope:
         for statement in statements:
             for name in ("set", "map"):
                 body = statement.get(name)
-                if isinstance(body, Mapping):
+                if isinstance(body, dict):
                     self.changed.add(str(body.get(name, "")).lstrip("@"))
 
     def lookup(self, name: str, kind: Kind) -> Lookup:

@@ -68,8 +68,11 @@ def _compare(node: Host, view: View, version: int, tunnel: str) -> Iterator[Foun
         for one in node.raw_objects("bridge_fdb")
         if one.get("ifname") == tunnel and "dst" in one
     }
-    neighbours = [one for one in node.raw_objects("ip_neigh") if one.get("dev") == tunnel]
-    macs = {str(one.get("dst")): str(one.get("lladdr") or "") for one in neighbours}
+    macs = {
+        str(one.get("dst")): str(one.get("lladdr") or "")
+        for one in node.raw_objects("ip_neigh")
+        if one.get("dev") == tunnel
+    }
     suspects = [
         lease
         for lease in view.tunnel_leases[version]
