@@ -37,10 +37,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from ipaddress import ip_address
 
 from ..._evidence._cni import CniFile
 from ..._evidence._host import Host
-from ..._evidence._net import Network
+from ..._evidence._kube import KubeNode
+from ..._evidence._net import Network, networks
 from ..._evidence._other_cni import runs_canal
 from ..._finding import Found, Missing
 from ..._registry import Rule
@@ -60,11 +62,15 @@ RULE = Rule(
 )
 
 _FLANNELS = "10-flannel.conflist"
+_DEFAULTS = networks(["10.88.0.0/16", "10.85.0.0/16", "172.17.0.0/16", "10.22.0.0/16"])
+"""Of podman and containerd's script, of CRI-O, of Docker, and of the CNI project's example."""
 
 
 def check_node(node: Host, view: View) -> Iterator[Found]:
     if view.stage == "cluster" and view.cluster.has("daemonsets") and not view.cluster.flannel_daemonsets:
         return  # no flannel whose file it could keep out
+    if view.stage == "cluster" and not node.has("cni_config"):
+        yield from _by_addresses(view.kube_node(node), view, node.name)
     canal = _canal(view)
     files = [file for file in node.cni_files if not file.loopback_only and not (canal and "calico" in file.types)]
     foreign = [file for file in files if not file.is_flannel]
@@ -83,6 +89,27 @@ def check_node(node: Host, view: View) -> Iterator[Found]:
     if foreign and outside:
         strayed = {"pods": dict(list(outside.items())[:10]), "files": names}
         yield Found(f"pods have addresses of another network than flannel's ({foreign[0].name} is there)", strayed)
+    elif outside:
+        yield from _by_addresses(view.kube_node(node), view, node.name)
+
+
+def check_cluster(view: View) -> Iterator[Found]:
+    """Nodes of which there is no evidence from the host."""
+    if view.cluster.has("daemonsets") and not view.cluster.flannel_daemonsets:
+        return
+    for kube in view.cluster.nodes:
+        if view.place(kube.name) not in view.nodes:
+            yield from _by_addresses(kube, view, view.place(kube.name))
+
+
+def _by_addresses(kube: KubeNode | None, view: View, where: str) -> Iterator[Found]:
+    """Pods with addresses that another configuration's example or default gives, whether or not its file is seen."""
+    strayed = _strayed(kube, view)
+    strayed = {pod: one for pod, one in strayed.items() if any(ip_address(one) in each for each in _DEFAULTS)}
+    if strayed:
+        summary = "pods have addresses of another network than flannel's, whose file is not seen"
+        pods = dict(list(strayed.items())[:10])
+        yield Found(summary, {"pods": pods}, where=where, remedy="Re-create the pods: kubectl delete pod, one by one.")
 
 
 def _canal(view: View) -> bool:
@@ -112,10 +139,13 @@ def _outside(node: Host, view: View) -> dict[str, str]:
     if view.stage != "cluster":
         return {}
     try:
-        kube = view.kube_node(node)
-        pods = view.cluster.pods_by_node.get(kube.name, []) if kube else []
+        return _strayed(view.kube_node(node), view)
     except Missing:
         return {}
+
+
+def _strayed(kube: KubeNode | None, view: View) -> dict[str, str]:
+    pods = view.cluster.pods_by_node.get(kube.name, []) if kube else []
     ranges: list[Network] = kube.pod_networks if kube else []
     return {
         f"{pod.namespace}/{pod.name}": str(one)

@@ -53,7 +53,8 @@ def test_what_looks_like_it(name, text):
 def test_pods_that_keep_foreign_addresses():
     (found,) = findings("cni-foreign-config", strayed(with_file("87-podman-bridge.conflist")))
     assert found.where == ["node2"]
-    assert findings("cni-foreign-config", strayed(healthy())) == []
+    (found,) = findings("cni-foreign-config", strayed(healthy()))  # the file was taken away, the pods were not
+    assert "not seen" in found.summary
 
 
 def test_a_file_that_flannels_will_precede_once_flannel_runs_there():
@@ -83,3 +84,17 @@ def test_without_the_key_it_is_undetermined():
     bundle = healthy()
     del bundle["nodes"]["node2"]["cni_config"]
     assert [missed.key for missed in undetermined("cni-foreign-config", bundle)] == ["nodes.*.cni_config"]
+
+
+def test_addresses_that_tell_without_a_file():
+    bundle = healthy()
+    for pod in bundle["cluster"]["pods"]["items"]:
+        if pod["metadata"]["name"] == "web-5bb4cdcfd-tgnz6":  # on node2
+            pod["status"].update(podIP="10.88.0.5", podIPs=[{"ip": "10.88.0.5"}])
+    assert [(one.severity, one.where) for one in findings("cni-foreign-config", bundle)] == [("error", ["node2"])]
+    del bundle["nodes"]["node2"]["cni_config"]
+    assert [one.where for one in findings("cni-foreign-config", bundle)] == [["node2"]]
+    del bundle["nodes"]["node2"]
+    assert [one.where for one in findings("cni-foreign-config", bundle)] == [["node2"]]
+    bundle["cluster"]["pods"]["items"][0]["status"].update(podIP="10.245.0.5", podIPs=[{"ip": "10.245.0.5"}])
+    assert findings("cni-foreign-config", bundle) == []  # of a former pod range, see live-cidr-change
