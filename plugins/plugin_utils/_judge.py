@@ -134,6 +134,7 @@ def _judge(view: View, rules: dict[str, LoadedRule] | None, accept: Iterable[str
                     if fact is not None:
                         facts[rule.code][name] = fact
             if len(hosts) % 10 == 0:  # what a host's rules were read into refers to itself
+                del node
                 gc.collect(0)
         for rule in host_rules:
             if rule.check_nodes:
