@@ -37,7 +37,7 @@ _RULES: tuple[re.Pattern[str], ...] = (
     re.compile(r"(?i)(?P<before>\bbearer[ \t]+|\bauthorization[\"']?[ \t]*[:=][ \t]*[\"']?basic[ \t]+)[\w.~+/=-]{8,}"),
     # --token VALUE, --certificate-key=VALUE
     re.compile(
-        rf"(?i)(?<!\S)(?P<before>--?[\w.-]*(?:{_NAME}|(?<=-)key)(?:=|[ \t]+(?:\\\n[ \t]*)?))(?!-){_VALUE}",
+        rf"(?i)(?<!\S)(?P<before>--?[\w.-]*(?:{_NAME}|(?<=-)key)(?:=|[ \t]+(?:\\\n[ \t]*)?)){_HARMLESS}(?!-){_VALUE}",
     ),
     # password: VALUE, "apiKey": "VALUE", PrivateKey=VALUE
     re.compile(rf"(?i)(?<![\w.-])(?P<before>[\w.-]*{_NAME}\\?[\"']?[ \t]*[:=][ \t]*){_HARMLESS}{_VALUE}"),

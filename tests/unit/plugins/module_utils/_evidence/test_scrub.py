@@ -79,6 +79,7 @@ def test_tokens_are_known_by_their_shape():
         "http://proxy.example.com:3128",
         "clientCAFile: /etc/kubernetes/pki/ca.crt",
         "x509: certificate is valid for 10.96.0.1, not 10.0.0.10",
+        "    - --use-service-account-credentials=true",
         "nameserver 10.96.0.10",
         "unix:///run/containerd/containerd.sock",
     ],
