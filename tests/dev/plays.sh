@@ -57,9 +57,11 @@ unreachable_worker() {
 firewalls() {
     local code=0
     ./dev lab down
-    ./dev lab up 1 --debian 12
+    ./dev lab up 2 --debian 12,13
     in_environment python tests/lab/forward_policy.py n1 --install --boot || code=1
     in_environment python tests/lab/forward_policy.py n1 --family 6 || code=1
+    # firewalld 2.x looks at policies otherwise than 1.3 does.
+    in_environment python tests/lab/forward_policy.py n2 --install --boot --only firewalld || code=1
     ./dev lab down
     return "$code"
 }

@@ -9,7 +9,7 @@ from __future__ import annotations
 import glob
 import ipaddress
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -87,14 +87,14 @@ def worst(judged: Iterable[Judged]) -> str:
     return next(name for name in ("drop", "undetermined", "accept") if name in verdicts or name == "accept")
 
 
-def place_of(verdict: Verdict) -> str:
-    """Where a verdict was made, for a person."""
+def place_of(verdict: Verdict, idle: Collection[str] = ()) -> str:
+    """Where a verdict was made, for a person. idle: firewalls that do not run; what they left is no one's any more."""
     by = verdict.by
     if by is None or not by.table:
         return by.action or by.rule if by else "no rule at all"
     what = by.rule.strip("()") if by.rule.startswith("(policy") else f"rule `{by.rule}`"
     backend = ", which iptables-legacy holds" if by.backend == "legacy" else ""
-    owner = f" ({by.owner})" if by.owner else ""
+    owner = f" ({by.owner})" if by.owner and by.owner not in idle else ""
     return f"table {by.family} {by.table}, chain {by.chain}{owner}, {what}{backend}"
 
 

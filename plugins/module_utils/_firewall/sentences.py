@@ -45,7 +45,7 @@ def _sentence(host: str, rules: Ruleset, group: list[Judged], accepts: Accepts, 
     no_accept = (
         f"no rule accepts {what}" if by and by.rule.startswith("(policy") else f"no rule before it accepts {what}"
     )
-    text = f"{host}: {subject}: {place_of(first.verdict)}; {no_accept}."
+    text = f"{host}: {subject}: {place_of(first.verdict, idle)}; {no_accept}."
     file = loaded_by(first.verdict)
     if file:
         text += f" Loaded by {file}."

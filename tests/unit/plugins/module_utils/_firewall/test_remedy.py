@@ -115,6 +115,9 @@ def test_a_firewall_that_does_not_run_is_told_nothing() -> None:
     evidence = node(save(*rules, policy="DROP", chains=("ufw-before-forward",)))
     read, dropped = Ruleset.from_evidence(evidence), judge(evidence, ACCEPTS)[0]
     assert remedy_for(read, dropped, {"ufw"}).jump == Jump("forward", "nft", "ip", "filter", "FORWARD")
+    told = [refusal("n2", read, [dropped], ACCEPTS, idle) for idle in ((), {"ufw"})]
+    assert ["chain FORWARD (ufw), policy drop" in text for text in told] == [True, False]
+    assert "Add: iptables-nft -A FORWARD" in told[1]
     table = json.loads(json.dumps(inet_filter()).replace('"table": "filter"', '"table": "firewalld"'))
     evidence = node(nft=table)
     text = refusal("n2", Ruleset.from_evidence(evidence), judge(evidence, ACCEPTS), ACCEPTS, {"firewalld"})
