@@ -32,3 +32,12 @@ def test_a_node_whose_flannel_never_ran_is_a_node():
     bundle = healthy()
     kube_node(bundle, "node3")["metadata"]["annotations"] = {}
     assert findings("route-stale", bundle) == []
+
+
+@pytest.mark.parametrize(
+    ("link", "gateway", "repair"), [("flannel.1", "10.244.9.0", "flannel:relink"), ("eth0", "192.168.10.19", None)]
+)
+def test_only_routes_by_flannels_link_go_with_it(link, gateway, repair):
+    bundle = healthy()
+    bundle["nodes"]["node2"]["ip_route"].append({"dst": "10.244.9.0/24", "gateway": gateway, "dev": link})
+    assert findings("route-stale", bundle)[0].repair == repair
