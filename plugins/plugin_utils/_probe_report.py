@@ -72,6 +72,9 @@ def report(probes: list[Probe], drops: dict[str, dict[str, int]] | None = None) 
     return lines
 
 
+_KNOWN = ("tcp/pod", "tcp/hostport", "tcp/service", "tcp/kubelet")
+
+
 def evidence(probes: list[Probe]) -> dict[str, list[Probe]]:
     """The results as the evidence format has them (C(nodes.NAME.probes)), by the node that asked.
 
@@ -81,7 +84,7 @@ def evidence(probes: list[Probe]) -> dict[str, list[Probe]]:
     for probe in probes:
         what = str(probe["what"])
         what = {"udp/pod": "udp/dns", "icmp/pod": f"icmp/{probe.get('bytes')}"}.get(what, what)
-        if what.startswith(("udp/dns", "icmp/")) or what in ("tcp/pod", "tcp/service", "tcp/kubelet"):
+        if what.startswith(("udp/dns", "icmp/")) or what in _KNOWN:
             one = {key: probe[key] for key in ("from", "to", "ok", "ms")}
             found.setdefault(probe["from"], []).append({**one, "what": what})
     return found

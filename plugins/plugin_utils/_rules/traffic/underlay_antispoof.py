@@ -54,6 +54,9 @@ RULE = Rule(
     rank=60,
 )
 
+_OWN_ADDRESSES = ("icmp-host/", "tcp/hostport")
+"""Probes whose packets have the nodes' own addresses on the way."""
+
 
 @dataclass(frozen=True)
 class Fact:
@@ -68,7 +71,7 @@ def collect(node: Host, view: View) -> Fact | None:
     own = view.kube_node(node)
     if own is None or not (conf.backend == "host-gw" or conf.direct):
         return None
-    nodes = {one.text("to") for one in node.probe("icmp-host/") if one.flag("ok") is True}
+    nodes = {one.text("to") for what in _OWN_ADDRESSES for one in node.probe(what) if one.flag("ok") is True}
     pods = {one.text("to"): one.flag("ok") for one in node.probe("tcp/pod") if one.text("to") != node.name}
     bare = {to for to, ok in pods.items() if ok is False and to in nodes}
     if not bare:

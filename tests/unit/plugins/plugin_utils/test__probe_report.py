@@ -39,10 +39,10 @@ def test_nothing_was_probed() -> None:
 
 
 def test_evidence_has_the_names_of_its_format() -> None:
-    probes = [*PROBES, {**probe("n1", "n2", "icmp/pod"), "bytes": 1422}]
+    probes = [*PROBES, {**probe("n1", "n2", "icmp/pod"), "bytes": 1422}, probe("n1", "n2", "tcp/hostport")]
     found = _probe_report.evidence(probes)
     assert {(one["what"], one["ok"]) for one in found["n2"]} == {("tcp/pod", True), ("udp/dns", False)}
-    assert {one["what"] for one in found["n1"]} == {"tcp/pod", "icmp/1422"}
+    assert {one["what"] for one in found["n1"]} == {"tcp/pod", "icmp/1422", "tcp/hostport"}
 
 
 def test_junit() -> None:

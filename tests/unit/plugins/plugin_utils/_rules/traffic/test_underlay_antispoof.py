@@ -31,6 +31,15 @@ def test_nodes_reach_each_other_and_their_pods_do_not():
     assert found.evidence["pairs"] == ["node1 and node2", "node2 and node3"]
 
 
+def test_nodes_reach_each_other_by_hostports():
+    bundle = host_gw()
+    for node in bundle["nodes"].values():
+        for one in node["probes"]:
+            if one["what"].startswith("icmp-host/"):
+                one["what"] = "tcp/hostport"
+    assert len(findings("underlay-antispoof", bundle)) == 1
+
+
 def test_a_host_that_would_not_forward_itself():
     bundle = host_gw()
     bundle["nodes"]["node2"]["sysctl"]["net.ipv4.ip_forward"] = "0"
