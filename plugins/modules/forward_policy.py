@@ -12,8 +12,9 @@ description:
   - Walks the packets that a node of a flannel cluster has to forward through all rules of the host, iptables of both
     backends and nftables alike, in the kernel's order. Says which rule stops one, in which table, and who loads it.
   - O(state=permitted) makes the smallest lasting change, in the language of whoever owns the rule that drops. That is a
-    policy of firewalld, a route rule of ufw, Docker's chain C(DOCKER-USER), or else a chain C(PODNET-FORWARD) that is
-    entered right before what drops.
+    policy of firewalld (from 2.1 on with a zone C(podnet-pods), which accepts what pods send to their own host, too), a
+    route rule of ufw, Docker's chain C(DOCKER-USER), or else a chain C(PODNET-FORWARD) that is entered right before
+    what drops.
   - Never changes the policy of a chain, never flushes, and never edits an nft table that neither a program nor a file
     of the host is known to keep. There it fails and says the rules to add.
   - Never puts an accept in front of a policy engine's chains or of other rules that deny something.
