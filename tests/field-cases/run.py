@@ -4,7 +4,7 @@
 
 """Scores the rules against cases made from public reports; README.md beside this file has the layout and the scoring.
 
-    ./dev field-cases [FOLDER] [--json FILE] [--only ID] [--strict]
+    ./dev field-cases [FOLDER] [--json FILE] [--only ID] [--strict] [--vary]
 
 Prints a line per failed case, two further figures, and last "N passed, M failed".
 """
@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parents[1] / ".ansible" / "collections"))
+sys.path[:0] = [str(HERE.parents[1] / ".ansible" / "collections"), str(HERE)]
 
 from ansible_collections.podnet.kubeadm.plugins.plugin_utils._finding import Finding
 from ansible_collections.podnet.kubeadm.plugins.plugin_utils._judge import Verdict, judge
@@ -118,12 +118,30 @@ def cases_of(folder: Path) -> list[dict[str, Any]]:
     return bases + [json.loads(file.read_text()) for file in sorted((folder / "cases").glob("*.json"))]
 
 
+def varied(cases: list[dict[str, Any]], bases: dict[str, Any]) -> int:
+    """Scores every case under each variation; a line for each that went wrong, and the counts last."""
+    from vary import VARIATIONS
+
+    passed = failed = 0
+    for name, change in VARIATIONS.items():
+        for case in cases:
+            evidence, where = change(apply_patch(bases[case["base"]], case["patch"]), case["expect"].get("where"))
+            changed = {**case, "expect": {**case["expect"], "where": where}}
+            faults = score(changed, judge(View(evidence))).faults
+            passed, failed = passed + (not faults), failed + bool(faults)
+            if faults:
+                print(f"{case['id']} with other {name}: {'; '.join(faults)}")
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(prog="./dev field-cases", description="Score the rules against field cases.")
     parser.add_argument("folder", nargs="?", type=Path, help="a folder with base/ and cases/; else those of here")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write each case's findings, in the order seen")
     parser.add_argument("--only", metavar="ID", action="append", help="only this case, with its findings printed")
     parser.add_argument("--strict", action="store_true", help="a fault of a rule ends the run with its traceback")
+    parser.add_argument("--vary", action="store_true", help="score each case under other names and addresses instead")
     options = parser.parse_args()
     folders = [options.folder] if options.folder else [HERE, HERE / "lab"]
     for folder in folders:
@@ -133,6 +151,8 @@ def main() -> int:
     bases: dict[str, Any] = {
         file.stem: json.loads(file.read_text()) for folder in folders for file in (folder / "base").glob("*.json")
     }
+    if options.vary:
+        return varied([case for folder in folders for case in cases_of(folder)], bases)
     written: dict[str, Any] = {}
     passed = failed = 0
     firsts: list[bool] = []
