@@ -176,8 +176,9 @@ def _numgen(body: dict[str, Any]) -> tuple[Getter, Kind]:
     choice = Choice(list(range(offset, offset + modulus))) if 0 < modulus <= 4096 else UNKNOWN
     if "expr" not in body:
         return (lambda state, at: choice), "number"
+    # nft lists `meta protocol ip6 jhash ip saddr ...` without its first test, by which it never matches.
     hashed, _kind = expression(body["expr"])
-    return (lambda state, at: ABSENT if hashed(state, at) is ABSENT else choice), "number"
+    return (lambda state, at: ABSENT if hashed(state, at) is ABSENT else UNKNOWN), "number"
 
 
 def _extension_header(body: dict[str, Any]) -> tuple[Getter, Kind]:

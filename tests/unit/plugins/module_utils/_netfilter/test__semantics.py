@@ -158,6 +158,9 @@ def test_iptables(rules: dict[str, str], packet: dict[str, Any], expected: str) 
      "accept"),
     (chain("c", [{"vmap": {"key": {"jhash": {"mod": 2, "expr": {"payload": {"protocol": "ip6", "field": "saddr"}}}},
                            "data": {"set": [[0, DROP], [1, DROP]]}}}]), {}, "accept"),
+    # In a table ip nft lists `meta protocol ip6 jhash ip saddr ...` without its first test.
+    (chain("c", [{"vmap": {"key": {"jhash": {"mod": 2, "expr": {"payload": {"protocol": "ip", "field": "saddr"}}}},
+                           "data": {"set": [[0, ACCEPT], [1, ACCEPT]]}}}], policy="drop"), {}, "undetermined"),
     (chain("c", [{"mangle": {"key": {"tcp option": {"name": "maxseg", "field": "size"}}, "value": 1400}}, DROP]),
      {"protocol": "udp"}, "undetermined"),
     # An object that is looked up in a map is not always there.
