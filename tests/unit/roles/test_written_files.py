@@ -32,3 +32,13 @@ def test_no_file_and_no_object_is_written_from_evidence(path: pathlib.Path) -> N
     for task in tasks(yaml.safe_load(path.read_text())):
         if any(module in task for module in WRITING):
             assert ".evidence." not in yaml.safe_dump(task), task["name"]
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parts[-3]}/{path.stem}")
+def test_a_template_of_kubectl_is_an_argument_of_its_own(path: pathlib.Path) -> None:
+    """A command given as one line is split as a shell does it: blanks part the template, and backslashes are eaten."""
+    for task in tasks(yaml.safe_load(path.read_text())):
+        command = task.get("ansible.builtin.command", "")
+        if isinstance(command, str):
+            for word in command.partition("jsonpath=")[2:]:
+                assert word.count("{") <= 1 and "\\" not in word, task["name"]
