@@ -21,7 +21,9 @@ after `systemctl restart network`, `sysctl --system`, or a hardening role.
 Running values.
 
 ## Mend
-`sysctl -w net.ipv4.ip_forward=1` mends at once; podnet.kubeadm.site also writes it where the next boot finds it.
+`sysctl -w net.ipv4.ip_forward=1` mends at once; podnet.kubeadm.site also writes it where the next boot finds it,
+and podnet.kubeadm.repair lets the role host do so. A single link that was turned off does not follow the host's switch
+where that is on already: `sysctl -w net.ipv4.conf.cni0.forwarding=1`.
 
 ## Prevent
 The role host sets and persists it.
@@ -44,17 +46,18 @@ RULE = Rule(
     severity="error",
     needs=("nodes.sysctl",),
     remedy="Run podnet.kubeadm.site: the role host sets net.ipv4.ip_forward now and for the next boot.",
-    repair="host:main",
     explains=("sysctl-wrong", "sysctl-not-persistent"),
     rank=25,
 )
+
+_REPAIR = "host:main"
 
 
 def check_node(node: Host, view: View) -> Iterator[Found]:
     values = node.sysctl
     severity = None if view.stage == "cluster" else "warning"
     if values.get("net.ipv4.ip_forward") == "0":
-        yield Found("net.ipv4.ip_forward is 0", {"net.ipv4.ip_forward": "0"}, severity=severity)
+        yield Found("net.ipv4.ip_forward is 0", {"net.ipv4.ip_forward": "0"}, severity=severity, repair=_REPAIR)
     elif view.stage == "cluster":
         off = sorted(
             key
@@ -62,10 +65,13 @@ def check_node(node: Host, view: View) -> Iterator[Found]:
             if value == "0" and key.startswith(("net.ipv4.conf.cni0.", "net.ipv4.conf.flannel")) and "forwarding" in key
         )
         if off:
-            yield Found(f"{', '.join(off)} is 0", dict.fromkeys(off, "0"))
+            remedy = (
+                f"Run sysctl -w {' '.join(f'{key}=1' for key in off)} on the host, and look for what turned it off."
+            )
+            yield Found(f"{', '.join(off)} is 0", dict.fromkeys(off, "0"), remedy=remedy)
     key = "net.ipv6.conf.all.forwarding"
     if values.get(key) == "0" and 6 in _pod_versions(view):
-        yield Found(f"{key} is 0 while pods have IPv6 addresses", {key: "0"}, severity=severity)
+        yield Found(f"{key} is 0 while pods have IPv6 addresses", {key: "0"}, severity=severity, repair=_REPAIR)
 
 
 def _pod_versions(view: View) -> Iterable[int]:

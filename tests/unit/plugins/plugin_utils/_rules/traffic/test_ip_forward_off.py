@@ -27,6 +27,16 @@ def test_switches(key, base, severity):
     assert [(one.severity, one.where) for one in found] == ([(severity, ["node2"])] if severity else [])
 
 
+def test_a_link_that_was_turned_off_is_for_a_person():
+    bundle = healthy()
+    bundle["nodes"]["node2"]["sysctl"]["net.ipv4.conf.cni0.forwarding"] = "0"
+    (found,) = findings("ip-forward-off", bundle)
+    assert found.repair is None
+    assert "sysctl -w net.ipv4.conf.cni0.forwarding=1" in found.remedy
+    bundle["nodes"]["node2"]["sysctl"]["net.ipv4.ip_forward"] = "0"
+    assert findings("ip-forward-off", bundle)[0].repair == "host:main"
+
+
 def test_without_values_it_is_undetermined():
     bundle = healthy()
     del bundle["nodes"]["node2"]["sysctl"]
