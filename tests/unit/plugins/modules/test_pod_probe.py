@@ -8,7 +8,7 @@ from typing import Any, Callable
 
 from ansible_collections.podnet.kubeadm.plugins.modules import pod_probe
 
-RunModule = Callable[..., "dict[str, Any]"]
+RunModule = Callable[..., dict[str, Any]]
 OPTIONS = {"node": "n1", "namespace": "podnet-verify", "word": "w"}
 
 
