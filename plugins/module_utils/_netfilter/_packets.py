@@ -14,7 +14,9 @@ from ._facts import Facts
 from ._walk import FORWARD, OUTPUT
 
 Packet = dict[str, Any]
-OUTSIDE = {4: "192.0.2.1", 6: "2001:db8::1"}  # documentation addresses: no rule knows them
+# Of a root name server (a.root-servers.net): public and in no list of addresses that routers shall not see, as those
+# for documentation are. They are only walked through the rules; nothing is ever sent there.
+OUTSIDE = {4: "198.41.0.4", 6: "2001:503:ba3e::2:30"}
 
 
 def standard_packets(
