@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 import shutil
 from typing import Callable
@@ -128,7 +129,7 @@ def _add_native(tools: Tools, jump: Jump, accepts: Accepts) -> Jump:
             tools.run("nft", "insert", "rule", *place, jump.chain, "handle", str(jump.handle), "jump", chain)
         else:
             tools.run("nft", "add", "rule", *place, jump.chain, "jump", chain)
-    return Jump(jump.hook, jump.backend, jump.family, jump.table, jump.chain, before)
+    return dataclasses.replace(jump, before=before, handle=None)
 
 
 def nft_rules(listing: str) -> list[tuple[str, int]]:

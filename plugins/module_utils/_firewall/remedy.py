@@ -7,16 +7,18 @@
 Whoever keeps the dropping rule is told in its own language: firewalld and ufw. Docker keeps DOCKER-USER for others,
 where its backend is iptables. Everywhere else an own chain is entered right before what drops: in the tables of
 iptables, which every program shares, and in an nft table that a file of the host loads. A table that no one names is
-left alone.
+left alone. What would open more than it has to is refused: what a person denies stays denied.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+import ipaddress
+import re
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
-from .._netfilter import Place, Ruleset, Verdict
+from .._netfilter import FORWARD, INPUT, Place, Ruleset, Verdict, owner_of, walk
 from .judgement import Judged, loaded_by, place_of
 
 # Programs that enforce policies between pods: an accept in front of their chains would undo a denial.
@@ -27,6 +29,8 @@ POLICY_ENGINES = frozenset(
 _HARMLESS = frozenset(
     ("kube-proxy", "kubelet", "flannel", "docker", "libvirt", "portmap", "netavark", "podnet.kubeadm")
 )
+_IPTABLES = frozenset(("filter", "mangle", "raw", "security"))
+_LAST_WORD = re.compile(r"(^|\s)(drop|reject)\b|-j (DROP|REJECT)\b")
 CHAINS = {"forward": "PODNET-FORWARD", "input": "PODNET-INPUT"}
 
 
@@ -41,15 +45,19 @@ class Jump:
     chain: str
     before: str = ""
     handle: int | None = None  # of that rule in an nft table, as long as nothing reloads it
+    by_nft: bool = False  # a table of a name that iptables uses, of which iptables-nft says "incompatible"
 
     @property
     def native(self) -> bool:
-        return self.backend == "nft" and (
-            self.family not in ("ip", "ip6") or self.table not in ("filter", "mangle", "raw", "security")
-        )
+        return self.backend == "nft" and (self.by_nft or not _is_of_iptables(self.family, self.table))
 
     def as_dict(self) -> dict[str, Any]:
-        return {key: value for key, value in self.__dict__.items() if key != "handle"}
+        data = {key: value for key, value in self.__dict__.items() if key != "handle"}
+        return data if self.by_nft else {key: value for key, value in data.items() if key != "by_nft"}
+
+
+def _is_of_iptables(family: str, table: str) -> bool:
+    return family in ("ip", "ip6") and table in _IPTABLES
 
 
 @dataclass(frozen=True)
@@ -59,6 +67,14 @@ class Remedy:
     tool: str
     hook: str
     jump: Jump | None = None
+
+
+class _Level(NamedTuple):
+    """One chain on the way to what drops: the number of its rule that leads on, or that drops; of a policy, the end."""
+
+    chain: Any
+    at: int
+    left: bool  # by goto: the rest of the chain is not for the packet any more
 
 
 class Refusal(Exception):
@@ -93,29 +109,43 @@ def remedy_for(rules: Ruleset, judged: Judged, idle: Collection[str] = ()) -> Re
         )
     if by.hook != judged.hook:
         raise Refusal(f"it is dropped in the hook {by.hook}, where no accept of ours would be the smallest change")
-    chain = _chain(rules, by)
-    if chain is None:
+    levels = _levels(rules, judged.verdict, by)
+    if not levels:
         raise Refusal("its chain is not in the listing any more")
+    chain = levels[-1].chain
+    _refuse_single_address(rules, judged, by)
     if by.owner == "docker" and judged.hook == "forward":
         jump = _docker_user(chain, by)
-        if jump and not skipped(chain, _entry(chain, "DOCKER-USER"), by):
+        if jump and not _denials(chain.rules[_entry(chain, "DOCKER-USER") + 1 :], chain):
             return Remedy("jump", "forward", jump)
-    base, index = _base_level(rules, judged.verdict, by)
     if not chain.table.from_save and loaded_by(judged.verdict) is None:
         raise Unowned("no program and no file of this host is known to keep that table")
-    if chain.hook is None and by.owner is None:  # a chain of a user's own
-        at = _index(chain, by)
-        denied = skipped(chain, at, by) + skipped(base, index + 1, by)
-        jump = _jump(judged.hook, chain, at)
-    else:
-        denied = skipped(base, index, by)
-        jump = _jump(judged.hook, base, index)
+    depth = _depth(levels, by)
+    denied = skipped(levels, depth)
     if denied:
         raise Refusal(
             f"an accept there would come before {denied[0]}, and what that denies has to stay denied. Move what drops "
             "behind it, or remove it"
         )
-    return Remedy("jump", judged.hook, jump)
+    return Remedy("jump", judged.hook, _jump(judged.hook, levels[depth].chain, levels[depth].at))
+
+
+def _refuse_single_address(rules: Ruleset, judged: Judged, by: Place) -> None:
+    """A rule that drops an address and none of its neighbours is meant for that address, not for pods."""
+    if by.rule.startswith("("):
+        return
+    forward = judged.hook == "forward"
+    for end in ("source", "destination") if forward else ("source",):
+        address = ipaddress.ip_address(str(judged.packet[end]))
+        others = []
+        for bits in (2, 3, 8):
+            packet = {**judged.packet, end: str(type(address)(int(address) ^ bits))}
+            others.append(walk(rules, packet, FORWARD if forward else INPUT).by)
+        if not any(one and (one.chain, one.rule, one.handle) == (by.chain, by.rule, by.handle) for one in others):
+            raise Refusal(
+                f"the rule drops {address} and none of the addresses beside it, so it is meant for that one. Remove it "
+                "if that is not wanted"
+            )
 
 
 def _chain(rules: Ruleset, by: Place) -> Any:
@@ -137,16 +167,47 @@ def _entry(chain: Any, target: str) -> int:
     return next(number for number, rule in enumerate(chain.rules) if target in rule.find_targets())
 
 
-def _base_level(rules: Ruleset, verdict: Verdict, by: Place) -> tuple[Any, int]:
-    """The base chain that the drop was reached from, and the number of the rule there that led to it."""
-    entered = by
-    for place in reversed(verdict.trail):
-        same = (place.hook, place.backend, place.family, place.table) == (by.hook, by.backend, by.family, by.table)
-        if same and place.priority is not None:
-            entered = place
+def _levels(rules: Ruleset, verdict: Verdict, by: Place) -> list[_Level]:
+    """The chains from the base chain to the rule that drops; empty where the listing has not all of them."""
+    way: list[Place] = []
+    for place in verdict.trail:
+        if (place.hook, place.backend, place.family, place.table) != (by.hook, by.backend, by.family, by.table):
+            continue
+        if place.action.partition(" ")[0] not in ("jump", "goto", "drop"):
+            continue
+        if place.priority is not None:
+            way = []
+        names = [one.chain for one in way]
+        way = [*(way[: names.index(place.chain)] if place.chain in names else way), place]
+    found = [(_chain(rules, place), place) for place in way]
+    if any(chain is None for chain, _place in found):
+        return []
+    return [_Level(chain, _index(chain, place), place.action.startswith("goto")) for chain, place in found]
+
+
+def _depth(levels: Sequence[_Level], by: Place) -> int:
+    """At which of the levels an accept concerns only packets that came this way: 0 is the base chain.
+
+    A user's chain that is entered from one place only is as good as a part of that place; what is entered from several,
+    such as one that logs and drops, has to be left alone.
+    """
+    depth = 0
+    while by.owner is None and depth + 1 < len(levels):
+        below = levels[depth + 1].chain
+        if owner_of(below) is not None or _entries(below) != 1:
             break
-    base = _chain(rules, entered)
-    return base, _index(base, entered)
+        depth += 1
+    return depth
+
+
+def _entries(chain: Any) -> int:
+    """How many places enter a chain; a chain without a name, which nft lists as text, may do so, too."""
+    found = 0
+    for one in chain.table.chains.values():
+        for rule in one.rules:
+            text = str(rule) if not rule.find_targets() else ""
+            found += rule.find_targets().count(chain.name) or int('text "' in text and chain.name in text)
+    return found
 
 
 def _docker_user(chain: Any, by: Place) -> Jump | None:
@@ -161,6 +222,7 @@ def _docker_user(chain: Any, by: Place) -> Jump | None:
 def _jump(hook: str, chain: Any, index: int) -> Jump:
     table = chain.table
     rule = chain.rules[index] if index < len(chain.rules) else None
+    by_nft = table.backend == "nft" and _is_of_iptables(table.family, table.name)
     return Jump(
         hook,
         table.backend,
@@ -169,43 +231,73 @@ def _jump(hook: str, chain: Any, index: int) -> Jump:
         chain.name,
         str(rule) if rule else "",
         rule.handle if rule else None,
+        by_nft and (not table.from_save or (rule is not None and rule.only_nft)),
     )
 
 
-def skipped(chain: Any, start: int, by: Place) -> list[str]:
-    """Rules from a position on that deny something, and that an accept of ours at that position would skip.
+def skipped(levels: Sequence[_Level], depth: int) -> list[str]:
+    """What denies something, and would be skipped by an accept of ours before the rule of that level.
 
     The rule that drops now is not one of them, nor is a last word without a condition, nor what programs drop that do
     not judge traffic between pods.
     """
-    from .._netfilter import owner_of
-
-    found = []
-    for rule in chain.rules[start:]:
-        if str(rule) == by.rule and rule.handle == by.handle:
+    found: list[str] = []
+    for number, level in enumerate(levels):
+        chain, at = level.chain, level.at
+        on_the_way = chain.rules[at] if at < len(chain.rules) else None
+        if number < depth:
+            found += [] if level.left else _denials(chain.rules[at + 1 :], chain)
             continue
-        entered = [chain.table.chains[name] for name in rule.find_targets() if name in chain.table.chains]
-        below = [one for name in entered for one in name.reachable()]
-        owners = {owner_of(one) for one in below}
-        if owners & POLICY_ENGINES:
-            found.append(f"the chains of {sorted(owners & POLICY_ENGINES, key=str)[0]}")
-        elif _denies(rule) and not _unconditional(rule) and owner_of(chain) not in _HARMLESS - {"docker"}:
-            found.append(f"the rule `{rule}`")
-        else:
-            deep = [(one, inner) for one in below for inner in one.rules if owner_of(one) not in _HARMLESS]
-            found += [f"the rule `{inner}` of chain {one.name}" for one, inner in deep if _denies(inner)]
+        if on_the_way is not None and on_the_way.looks_up:  # it does more than what it does to this packet
+            following = levels[number + 1].chain.name if number + 1 < len(levels) else ""
+            found += _denials([on_the_way], chain, following)
+        start = at + 1 if number == depth else 0
+        found += _denials([rule for rule in chain.rules[start:] if rule is not on_the_way], chain)
     return found
 
 
-def _denies(rule: Any) -> bool:
-    text = str(rule)
-    if text.startswith("-A "):
-        return any(target in ("DROP", "REJECT") for target in rule.find_targets())
-    return any(word in ("drop", "reject") for word in text.replace(",", " ").split())
+def _denials(rules: Sequence[Any], chain: Any, known: str = "") -> list[str]:
+    """Sentences' parts for what rules of a chain deny. known: a chain that they enter and that is looked at anyway."""
+    found: list[str] = []
+    for rule in rules:
+        names = [name for name in rule.find_targets() if name in chain.table.chains and name != known]
+        owners = {owner_of(one) for name in names for one in chain.table.chains[name].reachable()}
+        if owners & POLICY_ENGINES:
+            found.append(f"the chains of {sorted(owners & POLICY_ENGINES, key=str)[0]}")
+            continue
+        for inner, place in _denying(rule, chain, names, None, set()):
+            found.append(f"the rule `{inner}`" if place is chain else f"the rule `{inner}` of chain {place.name}")
+    return found
 
 
-def _unconditional(rule: Any) -> bool:
-    return sum(1 for kind, _function in rule.steps if kind == 0) == 0
+def _denying(
+    rule: Any, chain: Any, names: Sequence[str], narrowed: tuple[Any, Any] | None, seen: set[tuple[str, bool]]
+) -> Iterator[tuple[Any, Any]]:
+    """The rules with their chains that deny something once this rule is come to. narrowed: the condition before it."""
+    if rule.may_drop() and not _is_harmless(chain):
+        if not _is_last_word(rule):
+            yield rule, chain
+        elif narrowed:
+            yield narrowed
+    inside = (rule, chain) if names and rule.has_condition else narrowed
+    for name in names:
+        if (name, inside is not None) in seen:
+            continue
+        seen.add((name, inside is not None))
+        entered = chain.table.chains[name]
+        for inner in entered.rules:
+            below = [one for one in inner.find_targets() if one in chain.table.chains]
+            yield from _denying(inner, entered, below, inside, seen)
+
+
+def _is_last_word(rule: Any) -> bool:
+    return not rule.has_condition and _LAST_WORD.search(str(rule)) is not None
+
+
+def _is_harmless(chain: Any) -> bool:
+    """Whether the drops of a chain do not concern pods. DOCKER-USER is a person's, and so is a chain Docker shares."""
+    owner = owner_of(chain)
+    return owner in _HARMLESS and chain.name != "DOCKER-USER" and not (chain.hook and owner == "docker")
 
 
 def describe(remedies: Sequence[Remedy]) -> list[str]:

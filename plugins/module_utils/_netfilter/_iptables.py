@@ -137,6 +137,7 @@ def _rule(line: str, target: str, enters: bool, family: str) -> Rule:
         line,
         effects=target in _xt_targets.EFFECTS,
         find_targets=lambda: (target,) if target else (),
+        may_drop=lambda: bool(target) and not enters and _xt_targets.may_drop(target),
         compile=lambda: compile_rule(line, family, enters),
         destination=_destination(line, family),
     )

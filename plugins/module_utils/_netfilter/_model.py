@@ -54,8 +54,10 @@ class Rule:
     handle: int | None = None
     compile: Callable[[], list[Step]] | None = None
     effects: bool = False  # it may change the packet or the connection for chains that come later
+    looks_up: bool = False  # it takes its verdict from a map
     only_nft: bool = False  # iptables-nft-save does not tell it as it is
     find_targets: Callable[[], tuple[str, ...]] = tuple  # the chains it may enter
+    may_drop: Callable[[], bool] = bool  # whether it may end a packet itself; what cannot be read may
     render: Callable[[], str] | None = None  # writes the text where it is not kept
     destination: int | None = None  # the one address whose packets it can match, where that is its first match
     _steps: list[Step] | None = None
@@ -68,6 +70,11 @@ class Rule:
         if self._steps is None:
             self._steps = self.compile() if self.compile else []
         return self._steps
+
+    @property
+    def has_condition(self) -> bool:
+        """Whether it does not do the same to each packet. A single step may still look the packet up in a map."""
+        return len(self.steps) > 1 or any(kind == MATCH for kind, _function in self.steps) or self.looks_up
 
 
 @dataclass

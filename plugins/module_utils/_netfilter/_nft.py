@@ -12,7 +12,7 @@ from typing import Any, cast
 
 from ._model import Chain, Rule, Table
 from ._nft_scope import Scope
-from ._nft_statements import EFFECTS, compile_rule, targets_of
+from ._nft_statements import EFFECTS, compile_rule, may_drop, targets_of
 from ._nft_text import rule_text
 
 
@@ -108,8 +108,10 @@ def _rule(table: Table, scope: Scope, body: Mapping[str, Any]) -> None:
         handle=body.get("handle"),
         only_nft=not _iptables_can_say(statements),
         effects=any(name in EFFECTS for one in statements for name in one),
+        looks_up=any("vmap" in one for one in statements),
         compile=lambda: compile_rule(statements, scope),
     )
     rule.render = lambda: rule_text(statements, str(body.get("comment") or ""))
     rule.find_targets = lambda: targets_of(statements, scope)
+    rule.may_drop = lambda: may_drop(statements, scope)
     chain.rules.append(rule)

@@ -108,6 +108,7 @@ def _merge(listed: list[Table], saved: list[Table]) -> list[Table]:
                     continue
                 rule.text, rule.render = other.text, None
                 rule.compile, rule.find_targets, rule.effects = other.compile, other.find_targets, other.effects
+                rule.may_drop, rule.looks_up = other.may_drop, other.looks_up
                 rule.destination = other.destination
                 rule._steps = None
         native.from_save = True

@@ -196,6 +196,14 @@ _TARGETS: dict[str, Callable[[Options, int], Act]] = {
 }  # fmt: skip
 
 
+_NEVER_DROPS = frozenset(("ACCEPT", "RETURN", *EFFECTS, *(name for name, read in _TARGETS.items() if read is _goes_on)))
+
+
+def may_drop(name: str) -> bool:
+    """Whether a target may end a packet: by its name, by a program's word, or because no one knows it."""
+    return name not in _NEVER_DROPS - {"TPROXY", "SYNPROXY"}
+
+
 def build(name: str, options: Options, family: int) -> Act:
     """What `-j NAME` with its options does; raises Unsupported."""
     reader = _TARGETS.get(name)

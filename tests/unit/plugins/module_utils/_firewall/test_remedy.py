@@ -35,10 +35,25 @@ def node(nft_save: str = "", legacy: str = "", nft: Any = None) -> dict[str, Any
     }
 
 
-def inet_filter(policy: str = "drop", rules: tuple[list[Any], ...] = (), hook: str = "forward") -> dict[str, Any]:
+DROP = {"drop": None}
+
+
+def is_(field: str, value: Any) -> dict[str, Any]:
+    return {"match": {"op": "==", "left": {"payload": {"protocol": "ip", "field": field}}, "right": value}}
+
+
+def inet_filter(
+    policy: str = "drop",
+    rules: tuple[list[Any], ...] = (),
+    hook: str = "forward",
+    extra: dict[str, list[list[Any]]] | None = None,
+    objects: tuple[dict[str, Any], ...] = (),
+) -> dict[str, Any]:
     place = {"family": "inet", "table": "filter"}
     chain = {**place, "name": hook, "handle": 1, "type": "filter", "hook": hook, "prio": 0, "policy": policy}
-    items: list[Any] = [{"table": {"family": "inet", "name": "filter"}}, {"chain": chain}]
+    items: list[Any] = [{"table": {"family": "inet", "name": "filter"}}, {"chain": chain}, *objects]
+    items += [{"chain": {**place, "name": name, "handle": 90}} for name in extra or {}]
+    items += [{"rule": {**place, "chain": name, "handle": 91, "expr": e}} for name in extra or {} for e in extra[name]]
     items += [{"rule": {**place, "chain": hook, "handle": 5 + n, "expr": e}} for n, e in enumerate(rules)]
     return {"nftables": items}
 
@@ -48,6 +63,15 @@ def _no_files(monkeypatch: pytest.MonkeyPatch) -> None:
     """No file of the machine that runs the tests counts as the owner of a table."""
     monkeypatch.setattr(judgement, "NFT_FILES", ())
     monkeypatch.setattr(judgement, "IPTABLES_FILES", {4: (), 6: ()})
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A file of the host that loads the table of `inet_filter`."""
+    file = tmp_path / "nftables.conf"
+    file.write_text("table inet filter {\n}\n")
+    monkeypatch.setattr(judgement, "NFT_FILES", (str(file),))
+    return file
 
 
 ACCEPTS = accepts_of([CIDR], [])
@@ -194,3 +218,136 @@ def test_a_refusal_shows_the_rules_of_the_ip_version_that_is_dropped() -> None:
     text = refusal("n1", Ruleset.from_evidence(evidence), judge(evidence, accepts), accepts)
     assert "pods are not forwarded" in text and "no rule accepts 10.42.0.0/16. Add" in text
     assert "ufw route allow from 10.42.0.0/16" in text and "fd42" not in text
+
+
+LOG_AND_DROP = ("-A LOGDROP -j LOG", "-A LOGDROP -j DROP")
+
+
+@pytest.mark.parametrize("backend", ["nft", "legacy"])
+@pytest.mark.parametrize(
+    ("entries", "expected"),
+    [
+        # From other hooks, for single addresses and for the rest.
+        (("-A INPUT -i cni0 -p tcp --dport 22 -j LOGDROP", "-A FORWARD -s 10.42.0.66 -j LOGDROP",
+          "-A FORWARD -m conntrack --ctstate RELATED,ESTABLISHED -j ACCEPT", "-A FORWARD -j LOGDROP"),
+         ("FORWARD", "-A FORWARD -j LOGDROP")),
+        (("-A FORWARD -s 10.42.0.66 -g LOGDROP", "-A FORWARD -g LOGDROP"), ("FORWARD", "-A FORWARD -g LOGDROP")),
+        # By a chain of its own, once: that is the smallest place.
+        (("-A INPUT -p tcp --dport 22 -j LOGDROP", "-A FORWARD -j MINE", "-A MINE -i cni0 -j LOGDROP"),
+         ("MINE", "-A MINE -i cni0 -j LOGDROP")),
+        # The chain is entered from one place, but the one that leads there from two.
+        (("-A INPUT -j MINE", "-A FORWARD -j MINE", "-A MINE -j LOGDROP"), ("FORWARD", "-A FORWARD -j MINE")),
+        (("-A FORWARD -j LOGDROP",), ("LOGDROP", "-A LOGDROP -j DROP")),
+    ],
+)  # fmt: skip
+def test_a_chain_that_others_enter_is_left_alone(
+    entries: tuple[str, ...], expected: tuple[str, str], backend: str
+) -> None:
+    text = save(*entries, *LOG_AND_DROP, chains=("LOGDROP", "MINE"))
+    jump = remedy(node(text) if backend == "nft" else node(legacy=text)).jump
+    assert (jump.chain, jump.before) == expected
+
+
+@pytest.mark.parametrize("verb", ["jump", "goto"])
+def test_a_chain_of_nft_that_others_enter_is_left_alone(verb: str, here: Path) -> None:
+    enter = {verb: {"target": "logdrop"}}
+    evidence = node(
+        nft=inet_filter("accept", ([is_("saddr", "10.42.0.66"), enter], [enter]), extra={"logdrop": [[DROP]]})
+    )
+    found = remedy(evidence).jump
+    assert (found.chain, found.before, found.handle) == ("forward", f"{verb} logdrop", 6)
+
+
+@pytest.mark.parametrize("shared", [
+    ("-A FORWARD -j MINE", "-A FORWARD -s 10.42.0.66 -j DROP"),
+    ("-A FORWARD -j MINE", "-A INPUT -j MINE", "-A MINE -s 10.42.0.66 -j DROP"),
+    ("-A FORWARD -j MINE", "-A FORWARD -s 10.42.0.66 -j LAST", "-A LAST -j DROP"),
+    ("-A FORWARD -j MINE", "-A FORWARD -j LAST", "-A LAST -s 10.42.0.66 -j DROP"),
+    ("-A FORWARD -j MINE", "-A FORWARD -j NFQUEUE --queue-num 0"),
+    ("-A FORWARD -j MINE", "-A FORWARD -j DOCKER-USER", "-A DOCKER-USER -s 10.42.0.66 -j DROP"),
+])  # fmt: skip
+def test_what_an_accept_would_skip_at_any_level_stays_denied(shared: tuple[str, ...]) -> None:
+    chains = ("MINE", "LAST", "DOCKER-USER")
+    with pytest.raises(Refusal, match="come before the rule `-A .*(10.42.0.66|NFQUEUE)"):
+        remedy(node(save(*shared, "-A MINE -j DROP", chains=chains)))
+
+
+def test_what_is_left_by_goto_is_not_skipped() -> None:
+    rules = ("-A FORWARD -i cni0 -g MINE", "-A FORWARD -s 10.42.0.66 -j DROP", "-A MINE -j DROP")
+    assert remedy(node(save(*rules, chains=("MINE",)))).jump.chain == "MINE"
+
+
+VMAP = {"vmap": {"key": {"payload": {"protocol": "ip", "field": "saddr"}}, "data": {"set": [["10.42.0.66", DROP]]}}}
+FROM_MAP = {**VMAP["vmap"], "data": "@denied"}
+BY_CNI0 = {"match": {"op": "==", "left": {"meta": {"key": "iifname"}}, "right": "cni0"}}
+
+
+@pytest.mark.parametrize(
+    ("elements", "behind"),
+    [
+        ([], VMAP),
+        ([["10.42.0.66", DROP]], {"vmap": FROM_MAP}),
+        ([["10.42.0.66", {"jump": {"target": "no"}}]], {"vmap": FROM_MAP}),
+        ([], {"vmap": FROM_MAP}),  # filled later by a program
+        ([["10.42.0.66", DROP]], {"vmap": {**FROM_MAP, "key": {"concat": [FROM_MAP["key"]]}}}),
+    ],
+)
+def test_what_a_verdict_map_denies_stays_denied(elements: list[Any], behind: dict[str, Any], here: Path) -> None:
+    accept = {"accept": None}
+    rules = ([BY_CNI0, DROP], [behind], [is_("saddr", {"prefix": {"addr": "10.0.0.0", "len": 8}}), accept])
+    named = {"map": {"family": "inet", "table": "filter", "name": "denied", "type": "ipv4_addr", "map": "verdict",
+                     "elem": elements}}  # fmt: skip
+    evidence = node(nft=inet_filter("drop", rules, extra={"no": [[DROP]]}, objects=(named,)))
+    with pytest.raises(Refusal, match=r"come before the rule `(ip saddr|.*) vmap"):
+        remedy(evidence)
+
+
+def test_a_verdict_map_that_drops_is_not_undone_for_its_other_keys(here: Path) -> None:
+    both = {"vmap": {"key": {"meta": {"key": "iifname"}}, "data": {"set": [["cni0", DROP], ["eth9", DROP]]}}}
+    with pytest.raises(Refusal, match="come before the rule `iifname vmap"):
+        remedy(node(nft=inet_filter("accept", ([both],))))
+
+
+@pytest.mark.parametrize("words", ["never drop ssh", "reject nothing", "-j DROP"])
+def test_a_comment_denies_nothing(words: str, here: Path) -> None:
+    tcp = {"match": {"op": "==", "left": {"payload": {"protocol": "tcp", "field": "dport"}}, "right": 22}}
+    table = inet_filter("accept", ([BY_CNI0, DROP], [tcp, {"accept": None}]))
+    table["nftables"][-1]["rule"]["comment"] = words
+    assert remedy(node(nft=table)).jump.before == 'iifname "cni0" drop'
+    saved = save("-A FORWARD -j REJECT", f'-A FORWARD -p tcp -m comment --comment "{words}" -j ACCEPT')
+    assert remedy(node(saved)).jump.before == "-A FORWARD -j REJECT"
+
+
+@pytest.mark.parametrize("rule", ["-s 10.42.0.5/32", "-d 10.42.1.2/32", "-s 10.42.0.5/32 -d 10.42.1.2/32"])
+def test_a_rule_against_one_address_is_meant_for_it(rule: str) -> None:
+    with pytest.raises(Refusal, match="meant for that one"):
+        remedy(node(save(f"-A FORWARD {rule} -j DROP")))
+    assert remedy(node(save("-A FORWARD -s 10.42.0.0/24 -j DROP"))).jump.before == "-A FORWARD -s 10.42.0.0/24 -j DROP"
+
+
+BOGONS = {
+    4: "0.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 192.0.0.0/24 192.0.2.0/24 198.18.0.0/15 198.51.100.0/24 "
+       "203.0.113.0/24 224.0.0.0/4 240.0.0.0/4",
+    6: "::/96 100::/64 2001::/32 2001:2::/48 2001:10::/28 2001:20::/28 2001:db8::/32 2002::/16 3fff::/20 5f00::/16 "
+       "fe80::/10 fec0::/10 ff00::/8",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("version", [4, 6])
+def test_lists_of_addresses_that_no_one_uses_are_no_fault(version: int) -> None:
+    rules = [f"-A FORWARD {end} {one} -j DROP" for one in BOGONS[version].split() for end in ("-s", "-d")]
+    evidence = node(save(*rules)) if version == 4 else node()
+    if version == 6:
+        evidence["ip6tables"]["nft"] = save(*rules)
+    accepts = accepts_of([CIDR if version == 4 else "fd42::/56"], [])
+    assert {one.verdict.verdict for one in judge(evidence, accepts)} == {"accept"}
+
+
+def test_a_table_that_iptables_cannot_drive_is_driven_by_nft(here: Path) -> None:
+    here.write_text("table ip filter {\n}\n")
+    table = json.loads(json.dumps(inet_filter("accept", ([BY_CNI0, DROP],))).replace('"inet"', '"ip"'))
+    incompatible = "# Table `filter' is incompatible, use 'nft' tool.\n"
+    jump = remedy(node(incompatible, nft=table)).jump
+    assert jump.native and Jump(**jump.as_dict()).native  # also when it is remembered
+    same = save("-A forward -i cni0 -j DROP").replace("FORWARD", "forward")
+    assert not remedy(node(same, nft=table)).jump.native
