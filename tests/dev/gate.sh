@@ -52,8 +52,9 @@ with_cluster() {
     essential 'three nodes' 300 ./dev lab up 3
     step 'nodes reach the mirror and nothing else' 300 tests/lab/test_seal.sh
 
+    # The third round is before the cluster: bad input is given to empty hosts, and leaves them so.
+    [ -z "$all" ] && [ "$1" != 3 ] || bad_input
     heading "one cluster"
-    [ -z "$all" ] || step 'bad input gets a sentence' 1500 in_environment env PODNET_CACHE="$cache" python tests/lab/refusals.py
     step 'check mode on empty hosts' 900 play site.yml --check --diff
     step 'site, killed in kubeadm init' 900 killed_play 'control_plane : Initialise' 6 site.yml
     step 'site again, killed in a join' 900 killed_play 'worker : Join the host' 2 site.yml
@@ -76,8 +77,10 @@ round_2() {
     step 'site --limit n4 joins it' 900 play site.yml --limit n4
     step 'second run changes nothing' 900 unchanged play site.yml
 }
-round_3() {
-    heading "round 3: bad input"
+round_3() { :; }
+
+bad_input() {
+    heading "bad input"
     step 'bad input gets a sentence' 1500 in_environment env PODNET_CACHE="$cache" python tests/lab/refusals.py
 }
 

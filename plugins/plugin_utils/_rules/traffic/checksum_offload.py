@@ -56,6 +56,8 @@ RULE = Rule(
 
 RETRIES = (1, 3, 7, 15, 31, 63, 127)
 """Seconds after which the SYN of a connection is sent again, added up (tcp_syn_retries)."""
+LONGEST = 3_600_000
+"""Milliseconds that a probe can have waited at most; what is longer is no time, and may be too long for a float."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +81,7 @@ def collect(node: Host, view: View) -> Fact | None:
     tunnel = view.overlay.tunnels.get(4, "")
     offload = node.link_offload.get(tunnel, {}).get("tx-checksum-ip-generic") if node.has("link_offload") else None
     answered = [one.get("ms") for one in node.probe("tcp/service") + node.probe("tcp/pod") if one.flag("ok") is True]
-    times = [ms / 1000 for ms in answered if isinstance(ms, (int, float)) and not isinstance(ms, bool)]
+    times = [min(ms, LONGEST) / 1000 for ms in answered if isinstance(ms, (int, float)) and not isinstance(ms, bool)]
     dead = _targets(node, "tcp/pod", False) & _targets(node, "udp/dns", False)
     return Fact(
         on=offload,

@@ -9,6 +9,7 @@ import pathlib
 from typing import Any, Callable
 
 import pytest
+from ansible.module_utils import basic
 
 from ansible_collections.podnet.kubeadm.plugins.module_utils import _kubeadm
 from ansible_collections.podnet.kubeadm.plugins.module_utils._kubeadm import Traces
@@ -53,12 +54,18 @@ def test_a_control_plane_is_left_alone(run_module: RunModule, traces: Callable[.
     assert run_module(kubeadm, INIT)["changed"] is False
 
 
-def test_a_setting_that_kubeadm_does_not_read_again_is_told(run_module: RunModule, traces: Callable[..., None]) -> None:
+def test_a_setting_that_kubeadm_does_not_read_again_is_told(
+    monkeypatch: pytest.MonkeyPatch, run_module: RunModule, traces: Callable[..., None]
+) -> None:
     traces(CONTROL_PLANE)
+    told: list[str] = []
+    monkeypatch.setattr(basic.AnsibleModule, "warn", lambda _module, text: told.append(text))
     running = [{"kind": "ClusterConfiguration", "networking": {"podSubnet": "10.1.0.0/16"}}, {"kind": "Other"}]
-    result = run_module(kubeadm, {**INIT, "running": running})
-    assert result["changed"] is False
-    assert "other values of networking.podSubnet than" in str(result["warnings"])
+    assert run_module(kubeadm, {**INIT, "running": running})["changed"] is False
+    (sentence,) = told
+    assert "other values of networking.podSubnet than" in sentence
+    run_module(kubeadm, {**INIT, "running": []})
+    assert told == [sentence]
 
 
 def test_a_worker_of_another_cluster_does_not_become_a_control_plane(

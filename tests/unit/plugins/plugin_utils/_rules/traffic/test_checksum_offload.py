@@ -10,7 +10,7 @@ from rules import findings, healthy, undetermined
 
 
 @pytest.mark.parametrize(
-    ("ms", "told"), [(63041.0, True), (1010.2, True), (3020.0, True), (20.0, False), (5200.0, False)]
+    ("ms", "told"), [(63041.0, True), (1010.2, True), (3020.0, True), (20.0, False), (5200.0, False), (10**400, False)]
 )
 def test_times_of_syns_sent_again(ms, told):
     bundle = healthy()
