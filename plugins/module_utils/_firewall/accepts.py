@@ -7,9 +7,12 @@
 from __future__ import annotations
 
 import ipaddress
+import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
+
+_PORTS = re.compile(r"([0-9]{1,5})(?:-([0-9]{1,5}))?")
 
 
 class AcceptError(ValueError):
@@ -68,11 +71,12 @@ def accepts_of(pod_cidrs: Iterable[str], ports: Iterable[Mapping[str, Any]]) -> 
     """From the module's options; raises AcceptError."""
     found: list[Port] = []
     for one in ports:
-        first, _dash, last = str(one["port"]).partition("-")
-        if not first.isdigit() or (last and not last.isdigit()) or not 0 < int(first) <= int(last or first) < 65536:
+        match = _PORTS.fullmatch(str(one["port"]))
+        first, last = (int(match[1]), int(match[2] or match[1])) if match else (0, 0)
+        if not 0 < first <= last < 65536:
             raise AcceptError(f"ports: {one['port']!r} is neither a port nor a range such as 2379-2380")
         for source in one.get("sources") or []:
-            found.append(Port(one.get("protocol") or "tcp", int(first), int(last or first), _network(source, "ports")))
+            found.append(Port(one.get("protocol") or "tcp", first, last, _network(source, "ports")))
     cidrs = tuple(_network(cidr, "pod_cidrs") for cidr in pod_cidrs)
     return Accepts(cidrs, tuple(sorted(set(found), key=lambda port: (port.protocol, port.first, port.source))))
 

@@ -7,9 +7,10 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Sequence
 
 from .accepts import Accepts
-from .change import accept_nft, accept_words, iptables
+from .change import accept_nft, accept_words, iptables, nth_of
 from .remedy import CHAINS, Jump
 
 UNIT = "podnet-firewall.service"
@@ -49,12 +50,15 @@ _HEAD = """\
 set -eu
 PATH=/usr/sbin:/usr/bin:/sbin:/bin
 
-# iptables_jump TOOL TABLE CHAIN OURS RULE: enters OURS right before RULE, or at the end of CHAIN.
+# nth N: of the lines that come in, the one of that number, or the last.
+nth() { head -n "$1" | tail -n 1; }
+
+# iptables_jump TOOL TABLE CHAIN OURS RULE N: enters OURS right before the Nth of the rules RULE, or at CHAIN's end.
 iptables_jump() {
     "$1" -w 5 -t "$2" -C "$3" -j "$4" 2>/dev/null && return
     "$1" -w 5 -t "$2" -S "$3" >/dev/null 2>&1 || return 0 # its owner is not there
     number=
-    [ -z "$5" ] || number=$("$1" -w 5 -t "$2" -S "$3" | grep '^-A' | grep -nxF -e "$5" | head -n 1 | cut -d : -f 1)
+    [ -z "$5" ] || number=$("$1" -w 5 -t "$2" -S "$3" | grep '^-A' | grep -nxF -e "$5" | cut -d : -f 1 | nth "$6")
     if [ -n "$number" ]; then
         "$1" -w 5 -t "$2" -I "$3" "$number" -j "$4"
     else
@@ -62,12 +66,19 @@ iptables_jump() {
     fi
 }
 
-# nft_jump FAMILY TABLE CHAIN OURS RULE: the same in a table of nft.
+# handles_of RULE: of a listing, the handles of the rules that are RULE and nothing more.
+handles_of() {
+    sed -n 's/^[[:space:]]*\\(.*\\) # handle \\([0-9][0-9]*\\)$/\\2 \\1/p' | while read -r number text; do
+        [ "$text" != "$1" ] || echo "$number"
+    done
+}
+
+# nft_jump FAMILY TABLE CHAIN OURS RULE N: the same in a table of nft.
 nft_jump() {
-    listing=$(nft -a list chain "$1" "$2" "$3" 2>/dev/null) || return 0
-    ! printf '%s\\n' "$listing" | grep -q "^[[:space:]]*jump $4 # handle" || return 0
+    listing=$(nft -s -a list chain "$1" "$2" "$3" 2>/dev/null) || return 0
+    [ -z "$(printf '%s\\n' "$listing" | handles_of "jump $4")" ] || return 0
     handle=
-    [ -z "$5" ] || handle=$(printf '%s\\n' "$listing" | grep -F -e "$5 # handle " | head -n 1 | sed 's/.* # handle //')
+    [ -z "$5" ] || handle=$(printf '%s\\n' "$listing" | handles_of "$5" | nth "$6")
     if [ -n "$handle" ]; then
         nft insert rule "$1" "$2" "$3" handle "$handle" jump "$4"
     else
@@ -77,12 +88,16 @@ nft_jump() {
 """
 
 
-def script(jumps: list[Jump], accepts: Accepts) -> str:
+def script(jumps: Sequence[Jump], accepts: Accepts) -> str:
     """The script that enters our chains; running it again changes nothing."""
     lines = [_HEAD]
     for jump in jumps:
         lines += _native(jump, accepts) if jump.native else _iptables(jump, accepts)
     return "\n".join(lines) + "\n"
+
+
+def _words(first: str, table: str, chain: str, ours: str, jump: Jump) -> str:
+    return shlex.join([first, table, chain, ours, jump.before, str(nth_of(jump))])
 
 
 def _iptables(jump: Jump, accepts: Accepts) -> list[str]:
@@ -91,7 +106,7 @@ def _iptables(jump: Jump, accepts: Accepts) -> list[str]:
     lines = [f"{base} -N {chain} 2>/dev/null || {base} -F {chain}"]
     for words in accept_words(accepts, jump.hook, 4 if jump.family == "ip" else 6):
         lines.append(f"{base} -A {chain} {shlex.join(words)}")
-    return [*lines, f"iptables_jump {shlex.join([tool, jump.table, jump.chain, chain, jump.before])}", ""]
+    return [*lines, f"iptables_jump {_words(tool, jump.table, jump.chain, chain, jump)}", ""]
 
 
 def _native(jump: Jump, accepts: Accepts) -> list[str]:
@@ -99,5 +114,5 @@ def _native(jump: Jump, accepts: Accepts) -> list[str]:
     place = shlex.join([jump.family, jump.table])
     body = [f"    nft add chain {place} {chain}", f"    nft flush chain {place} {chain}"]
     body += [f"    nft add rule {place} {chain} {text}" for text in accept_nft(accepts, jump.hook, jump.family)]
-    body.append(f"    nft_jump {shlex.join([jump.family, jump.table, jump.chain, chain, jump.before])}")
+    body.append(f"    nft_jump {_words(jump.family, jump.table, jump.chain, chain, jump)}")
     return [f"if nft list table {place} >/dev/null 2>&1; then", *body, "fi", ""]

@@ -6,9 +6,10 @@
 
 from __future__ import annotations
 
-import dataclasses
 import re
 import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Callable
 
 from .accepts import Accepts
@@ -85,10 +86,60 @@ def accept_nft(accepts: Accepts, hook: str, family: str) -> list[str]:
     return found
 
 
-def rule_number(listing: str, rule: str) -> int | None:
-    """Number, from 1, of a rule in what `iptables -S CHAIN` prints."""
-    rules = [line for line in listing.splitlines() if line.startswith("-A ")]
-    return rules.index(rule) + 1 if rule in rules else None
+@dataclass(frozen=True)
+class Entry(Jump):
+    """A jump as it is remembered. nth: before which of the rules that read like `before`, from 1."""
+
+    nth: int = 1
+
+
+def nth_of(jump: Jump) -> int:
+    return jump.nth if isinstance(jump, Entry) else 1
+
+
+def place_key(jump: Jump) -> tuple[str, ...]:
+    """What our chain is entered in: once, wherever in it."""
+    return (jump.hook, jump.backend, jump.family, jump.table, jump.chain)
+
+
+def position(rules: Sequence[str], before: str, nth: int) -> int:
+    """Index of the nth of the rules that read like `before`, else of the last of them, else the end."""
+    found = [number for number, rule in enumerate(rules) if before and rule == before]
+    return found[min(nth, len(found)) - 1] if found else len(rules)
+
+
+def rules_of(tools: Tools, jump: Jump) -> list[tuple[str, int]]:
+    """(text, handle, or number from 1 for iptables) of the rules in a chain, as the host's tools list them."""
+    if jump.native:
+        return nft_rules(tools.run("nft", "-s", "-a", "list", "chain", jump.family, jump.table, jump.chain))
+    listing = tools.run(*_base(jump), "-S", jump.chain).splitlines()
+    return [(line, number) for number, line in enumerate((x for x in listing if x.startswith("-A ")), 1)]
+
+
+def located(tools: Tools, jump: Jump, number: int | None) -> Entry:
+    """The jump in the words of the host's tools. number: index of the rule before which it comes, None: the end."""
+    before, nth = "", 1
+    if number is not None:
+        texts = [text for text, _handle in rules_of(tools, jump)]
+        before = texts[number] if number < len(texts) else jump.before
+        nth = max(1, texts[: number + 1].count(before))
+    return Entry(**{**jump.__dict__, "before": before, "handle": None, "nth": nth})
+
+
+def comes_before(tools: Tools, jump: Jump) -> bool:
+    """Whether our chain is entered already, before the place of the jump."""
+    texts = [text for text, _handle in rules_of(tools, jump)]
+    place = position(texts, jump.before, nth_of(jump))
+    return _own(jump) in texts[:place]
+
+
+def _own(jump: Jump) -> str:
+    chain = CHAINS[jump.hook]
+    return f"jump {chain}" if jump.native else f"-A {jump.chain} -j {chain}"
+
+
+def _base(jump: Jump) -> tuple[str, ...]:
+    return (iptables(jump), "-w", "5", "-t", jump.table)
 
 
 def has_place(tools: Tools, jump: Jump) -> bool:
@@ -98,38 +149,56 @@ def has_place(tools: Tools, jump: Jump) -> bool:
     return tools.try_run(iptables(jump), "-w", "5", "-t", jump.table, "-S", jump.chain)
 
 
-def add_jump(tools: Tools, jump: Jump, accepts: Accepts) -> Jump:
-    """Makes our chain and enters it; answers the jump as it is to be remembered."""
-    return _add_native(tools, jump, accepts) if jump.native else _add_iptables(tools, jump, accepts)
-
-
-def _add_iptables(tools: Tools, jump: Jump, accepts: Accepts) -> Jump:
-    base = (iptables(jump), "-w", "5", "-t", jump.table)
+def add_jump(tools: Tools, jump: Jump, accepts: Accepts, move: bool) -> None:
+    """Makes our chain and enters it. move: also where it is entered already, but only after the place of the jump."""
+    if jump.native:
+        _fill_native(tools, jump, accepts)
+    else:
+        _fill_iptables(tools, jump, accepts)
+    rules = rules_of(tools, jump)
+    texts, own = [text for text, _handle in rules], _own(jump)
+    if own in texts and not move:
+        return
+    place = position(texts, jump.before, nth_of(jump))
+    if own in texts[:place]:
+        return
     chain = CHAINS[jump.hook]
+    # Entered at the new place first: between the two nothing is dropped that was accepted.
+    if jump.native:
+        at, words = (jump.family, jump.table, jump.chain), ("jump", chain)
+        if place < len(rules):
+            tools.run("nft", "insert", "rule", *at, "handle", str(rules[place][1]), *words)
+        else:
+            tools.run("nft", "add", "rule", *at, *words)
+    else:
+        where = ("-I", jump.chain, str(place + 1)) if place < len(rules) else ("-A", jump.chain)
+        tools.run(*_base(jump), *where, "-j", chain)
+    for text, handle in reversed(rules):
+        if text == own:
+            _delete(tools, jump, handle if jump.native else handle + 1)
+
+
+def _delete(tools: Tools, jump: Jump, number: int) -> None:
+    if jump.native:
+        tools.run("nft", "delete", "rule", jump.family, jump.table, jump.chain, "handle", str(number))
+    else:
+        tools.run(*_base(jump), "-D", jump.chain, str(number))
+
+
+def _fill_iptables(tools: Tools, jump: Jump, accepts: Accepts) -> None:
+    base, chain = _base(jump), CHAINS[jump.hook]
     if not tools.try_run(*base, "-N", chain):
         tools.run(*base, "-F", chain)
     for words in accept_words(accepts, jump.hook, 4 if jump.family == "ip" else 6):
         tools.run(*base, "-A", chain, *words)
-    if not tools.try_run(*base, "-C", jump.chain, "-j", chain):
-        number = rule_number(tools.run(*base, "-S", jump.chain), jump.before) if jump.before else None
-        tools.run(*base, *(("-I", jump.chain, str(number)) if number else ("-A", jump.chain)), "-j", chain)
-    return jump
 
 
-def _add_native(tools: Tools, jump: Jump, accepts: Accepts) -> Jump:
+def _fill_native(tools: Tools, jump: Jump, accepts: Accepts) -> None:
     place, chain = (jump.family, jump.table), CHAINS[jump.hook]
     tools.run("nft", "add", "chain", *place, chain)
     tools.run("nft", "flush", "chain", *place, chain)
     for text in accept_nft(accepts, jump.hook, jump.family):
         tools.run("nft", "add", "rule", *place, chain, *text.split())
-    listing = tools.run("nft", "-a", "list", "chain", *place, jump.chain)
-    before = next((text for text, handle in nft_rules(listing) if jump.before and handle == jump.handle), "")
-    if not any(text == f"jump {chain}" for text, _handle in nft_rules(listing)):
-        if before:
-            tools.run("nft", "insert", "rule", *place, jump.chain, "handle", str(jump.handle), "jump", chain)
-        else:
-            tools.run("nft", "add", "rule", *place, jump.chain, "jump", chain)
-    return dataclasses.replace(jump, before=before, handle=None)
 
 
 def nft_rules(listing: str) -> list[tuple[str, int]]:
@@ -143,23 +212,38 @@ def nft_rules(listing: str) -> list[tuple[str, int]]:
 
 
 def remove_jump(tools: Tools, jump: Jump) -> None:
-    """Takes our chain out again; what is not there any more is fine."""
+    """Enters our chain there no more; what is not there is fine, what cannot be removed raises ChangeError."""
+    if not _exists(tools, jump, jump.chain):
+        return
+    for text, number in reversed(rules_of(tools, jump)):
+        if text == _own(jump):
+            _delete(tools, jump, number)
+
+
+def remove_chain(tools: Tools, jump: Jump) -> None:
+    """Takes our chain out of a jump's table, once nothing enters it; errors as above."""
     chain = CHAINS[jump.hook]
-    if not jump.native:
-        base = (iptables(jump), "-w", "5", "-t", jump.table)
-        while tools.try_run(*base, "-D", jump.chain, "-j", chain):
-            pass
-        if tools.try_run(*base, "-F", chain):
-            tools.try_run(*base, "-X", chain)
+    if not _exists(tools, jump, chain):
         return
-    place = (jump.family, jump.table)
-    if not tools.try_run("nft", "list", "chain", *place, jump.chain):
-        return
-    for text, handle in nft_rules(tools.run("nft", "-a", "list", "chain", *place, jump.chain)):
-        if text == f"jump {chain}":
-            tools.run("nft", "delete", "rule", *place, jump.chain, "handle", str(handle))
-    if tools.try_run("nft", "flush", "chain", *place, chain):
-        tools.run("nft", "delete", "chain", *place, chain)
+    if jump.native:
+        tools.run("nft", "flush", "chain", jump.family, jump.table, chain)
+        tools.run("nft", "delete", "chain", jump.family, jump.table, chain)
+    else:
+        tools.run(*_base(jump), "-F", chain)
+        tools.run(*_base(jump), "-X", chain)
+
+
+def _exists(tools: Tools, jump: Jump, chain: str) -> bool:
+    """Whether a table has a chain: raises ChangeError where that cannot be told."""
+    argv = ("nft", "list", "chain", jump.family, jump.table, chain) if jump.native else (*_base(jump), "-S")
+    try:
+        said = tools.run(*argv)
+    except ChangeError as error:
+        # What nft says of a chain and of a table, and iptables-legacy of a table, that is not there.
+        if "No such file or directory" in str(error) or "Table does not exist" in str(error):
+            return False
+        raise
+    return jump.native or any(line.split()[:2] in (["-N", chain], ["-P", chain]) for line in said.splitlines())
 
 
 def ufw_rules(hook: str, accepts: Accepts) -> list[list[str]]:

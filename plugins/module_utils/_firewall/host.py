@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 from typing import Any
@@ -16,11 +17,11 @@ from .._evidence.source import Source
 from .._netfilter import Ruleset
 from . import boot, change, firewalld
 from .accepts import Accepts
-from .change import ChangeError, Tools
+from .change import ChangeError, Entry, Tools
 from .judgement import Judged, judge
 from .kernel import nft_tables
-from .remedy import Jump, Refusal, Remedy, describe, remedy_for
-from .simulate import carry_out
+from .remedy import CHAINS, Jump, Refusal, Remedy, describe, remedy_for
+from .simulate import carry_out, chain_of, position
 
 KEYS = (
     "iptables", "ip6tables", "nft", "ip_address", "ip_route", "ip6_route", "ip_rule", "sysctl", "kernel", "subnet_env",
@@ -38,6 +39,7 @@ class Host:
         self.rules: Ruleset = Ruleset.from_evidence({})
         self.judged: list[Judged] = []
         self.idle: frozenset[str] = frozenset()
+        self._moved: set[tuple[str, ...]] = set()  # places that the plan enters our chain in
         self.before = self._remembered()
         self.after: dict[str, Any] = json.loads(json.dumps(self.before))
 
@@ -84,6 +86,7 @@ class Host:
         if not remedies and not renewed:
             self._write_files()
             return []
+        self._refuse_foreign_chains(remedies)
         self._remember(remedies, accepts)
         self.changed = self.before != self.after or bool(remedies)
         if not self.apply:
@@ -113,22 +116,47 @@ class Host:
                 entry = {"tool": remedy.tool, "hook": remedy.hook}
                 if entry not in after["tools"]:
                     after["tools"].append(entry)
-            elif remedy.jump.as_dict() not in after["jumps"]:
-                after["jumps"].append(remedy.jump.as_dict())
-        self._handles = {
-            json.dumps(remedy.jump.as_dict(), sort_keys=True): remedy.jump.handle for remedy in remedies if remedy.jump
-        }
+            else:
+                self._remember_jump(remedy.jump)
+
+    def _remember_jump(self, wanted: Jump) -> None:
+        """Once for each chain that ours is entered in: it accepts the same wherever that is."""
+        jump = change.located(self.tools, wanted, self._number(wanted))
+        key = change.place_key(jump)
+        jumps = self.after["jumps"]
+        self._moved.add(key)
+        known = next((one for one in jumps if change.place_key(Entry(**one)) == key), None)
+        if known is None:
+            jumps.append(jump.as_dict())
+        elif not change.comes_before(self.tools, jump):
+            jumps[jumps.index(known)] = jump.as_dict()
+
+    def _number(self, jump: Jump) -> int | None:
+        """Index of the rule before which a jump has to come, in its chain as it is now; None: the end."""
+        chain = chain_of(self.rules, jump)
+        number = position(chain, jump) if chain is not None else 0
+        return number if chain is not None and number < len(chain.rules) else None
+
+    def _refuse_foreign_chains(self, remedies: list[Remedy]) -> None:
+        """A chain of our name that is not remembered is somebody's: it would be flushed now, and deleted by absent."""
+        known = {change.place_key(Entry(**one))[:4] for one in self.before.get("jumps") or []}
+        for jump in (remedy.jump for remedy in remedies if remedy.jump):
+            name = CHAINS[jump.hook]
+            chain = chain_of(self.rules, dataclasses.replace(jump, chain=name))
+            if chain is not None and chain.rules and change.place_key(jump)[:4] not in known:
+                raise ChangeError(
+                    f"table {jump.family} {jump.table} has a chain {name} with rules already, and {boot.STATE_PATH} "
+                    "does not say that forward_policy made it. It would be emptied: rename it if it is yours, or take "
+                    "it away with what enters it if it was left behind."
+                )
 
     def _carry_out(self, accepts: Accepts, known: Accepts) -> None:
-        jumps = []
         for data in self.after["jumps"]:
-            key = json.dumps(data, sort_keys=True)
-            jump = Jump(**data, handle=self._handles.get(key))
+            jump = Entry(**data)
+            move = change.place_key(jump) in self._moved
             # What was entered before may have lost its table since; the unit enters it again when that comes back.
-            if key in self._handles or change.has_place(self.tools, jump):
-                jump = change.add_jump(self.tools, jump, accepts)
-            jumps.append(jump.as_dict())
-        self.after["jumps"] = jumps
+            if move or change.has_place(self.tools, jump):
+                change.add_jump(self.tools, jump, accepts, move)
         for entry in self.after["tools"]:
             if entry["tool"] == "firewalld":
                 firewalld.add_policy(self.tools, entry["hook"], accepts)
@@ -143,7 +171,7 @@ class Host:
         if not before:
             return []
         self.after, self.changed = {}, True
-        jumps = [Jump(**data) for data in before.get("jumps") or []]
+        jumps = [Entry(**data) for data in before.get("jumps") or []]
         told = describe([Remedy("jump", jump.hook, jump) for jump in jumps])
         told += [entry["tool"] for entry in before.get("tools") or []]
         if not self.apply:
@@ -152,6 +180,8 @@ class Host:
         self._forget_files()
         for jump in jumps:
             change.remove_jump(self.tools, jump)
+        for jump in jumps:
+            change.remove_chain(self.tools, jump)
         for entry in before.get("tools") or []:
             if entry["tool"] == "firewalld":
                 firewalld.remove(self.tools, entry["hook"])
@@ -190,7 +220,7 @@ class Host:
             return
         wanted = {boot.STATE_PATH: (json.dumps(self.after, indent=2, sort_keys=True) + "\n", 0o600)}
         if self.after.get("jumps"):
-            jumps = [Jump(**data) for data in self.after["jumps"]]
+            jumps = [Entry(**data) for data in self.after["jumps"]]
             script = boot.script(jumps, Accepts.from_dict(self.after["accepts"]))
             wanted[boot.SCRIPT_PATH] = (script, 0o700)
             wanted[boot.UNIT_PATH] = (boot.UNIT_TEXT, 0o644)

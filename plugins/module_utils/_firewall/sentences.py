@@ -15,6 +15,7 @@ from .accepts import Accepts
 from .change import accept_nft, accept_words, iptables, ufw_rules
 from .judgement import Judged, loaded_by, place_of
 from .remedy import Refusal, Remedy, Unowned, remedy_for
+from .simulate import chain_of, position
 
 
 def refusal(host: str, rules: Ruleset, judged: Iterable[Judged], accepts: Accepts, idle: Collection[str] = ()) -> str:
@@ -51,7 +52,7 @@ def _sentence(host: str, rules: Ruleset, group: list[Judged], accepts: Accepts, 
         text += f" Loaded by {file}."
     try:
         remedy = remedy_for(rules, first, idle)
-        return f"{text} Add: {advice(remedy, accepts)}, or set firewall_mode=permitted."
+        return f"{text} Add: {advice(remedy, accepts, rules)}, or set firewall_mode=permitted."
     except Refusal as reason:
         by_hand = _by_hand(first, accepts) if isinstance(reason, Unowned) else ""
         return f"{text} Not mended by firewall_mode=permitted, because {reason}. {by_hand}".strip()
@@ -71,7 +72,7 @@ def _by_hand(one: Judged, accepts: Accepts) -> str:
     return f"The rules to add: {'; '.join(rules)}" if rules else ""
 
 
-def advice(remedy: Remedy, accepts: Accepts) -> str:
+def advice(remedy: Remedy, accepts: Accepts, rules: Ruleset) -> str:
     """The commands that a person would type."""
     if remedy.tool == "firewalld":
         return firewalld.advice(remedy.hook, accepts)
@@ -86,7 +87,8 @@ def advice(remedy: Remedy, accepts: Accepts) -> str:
         place = f"{jump.family} {jump.table} {jump.chain}"
         texts = accept_nft(accepts, remedy.hook, jump.family)
         return "; ".join(f"nft {verb} rule {place} {at}{text}" for text in texts)
-    where = f"-I {jump.chain}" if jump.before else f"-A {jump.chain}"
+    chain = chain_of(rules, jump) if jump.before else None
+    where = f"-A {jump.chain}" if chain is None else f"-I {jump.chain} {position(chain, jump) + 1}"
     tool = iptables(jump)
     version = 4 if jump.family == "ip" else 6
     words = [" ".join(one) for one in accept_words(accepts, remedy.hook, version)]

@@ -17,9 +17,9 @@ from .remedy import Jump, Remedy
 def carry_out(rules: Ruleset, remedy: Remedy, accepts: Accepts) -> None:
     """Puts the accepts of a remedy into a ruleset that was read, at the place where they would stand."""
     if remedy.jump:
-        chain = _chain(rules, remedy.jump)
+        chain = chain_of(rules, remedy.jump)
         if chain is not None:
-            _insert(chain, remedy.hook, accepts, _position(chain, remedy.jump))
+            _insert(chain, remedy.hook, accepts, position(chain, remedy.jump))
         return
     # firewalld and ufw look at what they were told before their last word; where in their chains does not matter here.
     for table in rules.tables:
@@ -36,20 +36,22 @@ def _keeps(tool: str, chain: Any) -> bool:
     return any(name.startswith(marks) for name in entered)
 
 
-def _chain(rules: Ruleset, jump: Jump) -> Any:
+def chain_of(rules: Ruleset, jump: Jump) -> Any:
     for table in rules.tables:
         if (table.family, table.name, table.backend) == (jump.family, jump.table, jump.backend):
             return table.chains.get(jump.chain)
     return None
 
 
-def _position(chain: Any, jump: Jump) -> int:
+def position(chain: Any, jump: Jump) -> int:
+    """Index of the rule that a jump has to come before; the number of rules for the end."""
     if not jump.before:
         return len(chain.rules)
-    for number, rule in enumerate(chain.rules):
-        if str(rule) == jump.before or (jump.handle is not None and rule.handle == jump.handle):
-            return number
-    return len(chain.rules)
+    by_handle = [
+        number for number, rule in enumerate(chain.rules) if jump.handle is not None and rule.handle == jump.handle
+    ]
+    by_text = [number for number, rule in enumerate(chain.rules) if str(rule) == jump.before]
+    return [*by_handle, *by_text, len(chain.rules)][0]
 
 
 def _insert(chain: Any, hook: str, accepts: Accepts, position: int) -> None:

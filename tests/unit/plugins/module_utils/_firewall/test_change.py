@@ -14,7 +14,7 @@ from ansible_collections.podnet.kubeadm.plugins.module_utils._firewall.change im
     accept_nft,
     accept_words,
     nft_rules,
-    rule_number,
+    position,
     ufw_rules,
 )
 from ansible_collections.podnet.kubeadm.plugins.module_utils._firewall.firewalld import rich_rules
@@ -45,14 +45,15 @@ def test_the_same_accepts_in_every_language() -> None:
 def test_what_cannot_be_read_is_refused_by_name() -> None:
     with pytest.raises(AcceptError, match="pod_cidrs: '10.42/16'"):
         accepts_of(["10.42/16"], [])
-    with pytest.raises(AcceptError, match="ports: '70000'"):
-        accepts_of([], [{"port": "70000", "sources": []}])
+    for port in ("70000", "\u00b2", "\u0663", "2379-", "-1", "2-1", "0", "1-2-3", ""):
+        with pytest.raises(AcceptError, match=f"ports: '{port}' is neither"):
+            accepts_of([], [{"port": port, "sources": []}])
 
 
 def test_places_are_found_in_what_the_tools_print() -> None:
-    listing = "-P FORWARD ACCEPT\n-A FORWARD -i a -j ACCEPT\n-A FORWARD -j REJECT --reject-with icmp-port-unreachable\n"
-    assert rule_number(listing, "-A FORWARD -j REJECT --reject-with icmp-port-unreachable") == 2
-    assert rule_number(listing, "-A FORWARD -j DROP") is None
+    rules = ["a", "drop", "counter drop", "drop"]
+    assert [position(rules, "drop", nth) for nth in (1, 2, 3)] == [1, 3, 3]
+    assert position(rules, "reject", 1) == position(rules, "", 1) == 4
     chain = "table inet f {\n\tchain c { # handle 1\n\t\ttcp dport 22 accept # handle 4\n\t\tdrop # handle 5\n\t}\n}\n"
     assert nft_rules(chain) == [("tcp dport 22 accept", 4), ("drop", 5)]
 

@@ -25,13 +25,17 @@ class Kernel:
         self.chains: dict[str, list[str]] = {"FORWARD": []}
         self.commands: list[list[str]] = []
         self.dies_at = ""
+        self.enabled = False
 
     def run(self, argv: list[str]) -> tuple[int, str, str]:
         self.commands.append(argv)
         if self.dies_at and self.dies_at in argv:
             return 4, "", "killed"
         if argv[0] == "systemctl":
-            return (1 if "is-enabled" in argv else 0), "", ""
+            self.enabled = (self.enabled or "enable" in argv) and "disable" not in argv
+            return (1 if "is-enabled" in argv and not self.enabled else 0), "", ""
+        if argv[5:] == ["-S"]:
+            return 0, "".join(f"-N {name}\n" for name in self.chains), ""
         verb, chain, *rest = argv[5:]
         text = f"-A {chain} {' '.join(rest)}"
         there = self.chains.get(chain)
@@ -43,11 +47,10 @@ class Kernel:
             return 1, "", "No chain/target/match by that name."
         elif verb == "-A":
             there.append(text)
-        elif verb in ("-C", "-D"):
-            if text not in there:
-                return 1, "", "Bad rule"
-            if verb == "-D":
-                there.remove(text)
+        elif verb == "-I":
+            there.insert(int(rest[0]) - 1, f"-A {chain} {' '.join(rest[1:])}")
+        elif verb == "-D":
+            del there[int(rest[0]) - 1]
         elif verb == "-S":
             return 0, "\n".join(there), ""
         elif verb == "-F":
@@ -119,6 +122,47 @@ def test_a_place_that_is_gone_does_not_stop_what_is_mended_elsewhere(kernel: Ker
     path.write_text(json.dumps({**known, "jumps": [gone]}))
     here = permit(kernel)
     assert worst(here.judged) == "accept" and here.after["jumps"] == [gone, known["jumps"][0]]
+
+
+def test_a_drop_before_our_jump_is_seen_alike_in_check_mode_and_in_the_run(kernel: Kernel) -> None:
+    permit(kernel)
+    kernel.chains["FORWARD"].insert(0, "-A FORWARD -s 10.42.0.0/16 -j DROP")
+    predicted = permit(kernel, apply=False)
+    done = permit(kernel)
+    assert predicted.changed and worst(predicted.judged) == worst(done.judged) == "accept"
+    assert predicted.diff() == done.diff() and len(done.after["jumps"]) == 1
+    assert kernel.chains["FORWARD"][0] == "-A FORWARD -j PODNET-FORWARD" and len(kernel.chains["FORWARD"]) == 2
+    assert not permit(kernel).changed
+
+
+@pytest.mark.parametrize("apply", [False, True])
+def test_our_jump_is_not_moved_before_what_somebody_denies(kernel: Kernel, apply: bool) -> None:
+    permit(kernel)
+    for rule in ("-A FORWARD -i cni0 -j DROP", "-A FORWARD -s 10.42.0.0/16 -j DROP"):
+        kernel.chains["FORWARD"].insert(0, rule)
+    before = json.dumps(kernel.chains)
+    here = permit(kernel, apply)
+    assert worst(here.judged) == "drop" and not here.changed and json.dumps(kernel.chains) == before
+
+
+@pytest.mark.parametrize("apply", [False, True])
+def test_a_chain_of_our_name_that_is_not_remembered_is_left_alone(kernel: Kernel, apply: bool) -> None:
+    kernel.chains["PODNET-FORWARD"] = ["-A PODNET-FORWARD -s 10.9.9.9 -j DROP"]
+    before = json.dumps(kernel.chains)
+    with pytest.raises(ChangeError, match="a chain PODNET-FORWARD with rules already"):
+        permit(kernel, apply)
+    assert json.dumps(kernel.chains) == before and not pathlib.Path(boot.STATE_PATH).exists()
+
+
+def test_what_cannot_be_taken_back_is_told_and_stays_remembered(kernel: Kernel) -> None:
+    permit(kernel)
+    kernel.dies_at = "-D"
+    with pytest.raises(ChangeError, match="-D FORWARD 1` failed: killed"):
+        host.Host(Tools(kernel.run), apply=True).take_back()
+    assert pathlib.Path(boot.STATE_PATH).exists()
+    kernel.dies_at = ""
+    host.Host(Tools(kernel.run), apply=True).take_back()
+    assert kernel.chains == {"FORWARD": []} and not pathlib.Path(boot.STATE_PATH).exists()
 
 
 def test_a_memory_that_cannot_be_read_is_no_empty_memory(kernel: Kernel) -> None:
