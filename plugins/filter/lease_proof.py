@@ -9,6 +9,7 @@ import time
 from typing import Any
 
 from ..plugin_utils import _lease_proof
+from ..plugin_utils._plain import plain
 
 
 def lease_proof(
@@ -19,19 +20,10 @@ def lease_proof(
 ) -> list[str]:
     """What speaks against flannel, or with *nodes* what is not proven of it."""
     now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-    asked = {key: value for key, value in _plain(intent).items() if value not in (None, "")}
+    asked = {key: value for key, value in plain(intent).items() if value not in (None, "")}
     if nodes is not None:
-        return _lease_proof.after(_plain(cluster), _plain(nodes), asked, now)
-    return _lease_proof.before(_plain(cluster), json.dumps(_plain(net_conf)), asked, now)
-
-
-def _plain(value: Any) -> Any:
-    """A copy without the types by which Ansible marks values."""
-    if isinstance(value, dict):
-        return {str(key): _plain(one) for key, one in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_plain(one) for one in value]
-    return str(value) if isinstance(value, str) else value
+        return _lease_proof.after(plain(cluster), plain(nodes), asked, now)
+    return _lease_proof.before(plain(cluster), json.dumps(plain(net_conf)), asked, now)
 
 
 class FilterModule:

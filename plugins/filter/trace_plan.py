@@ -7,6 +7,7 @@ from __future__ import annotations
 import random
 from typing import Any
 
+from ..plugin_utils._plain import plain
 from ..plugin_utils._trace_plan import TraceError, plan
 
 SOURCE_PORTS = range(10000, 30000)
@@ -16,18 +17,9 @@ SOURCE_PORTS = range(10000, 30000)
 def trace_plan(cluster: Any, hosts: Any, source: str, target: str) -> dict[str, Any]:
     """What there is to watch, on which hosts, for a connection from a pod; or a sentence about why it cannot be."""
     try:
-        return plan(_plain(cluster), _plain(hosts), str(source), str(target), random.choice(SOURCE_PORTS)).as_dict()
+        return plan(plain(cluster), plain(hosts), str(source), str(target), random.choice(SOURCE_PORTS)).as_dict()
     except TraceError as error:
         return {"refused": str(error)}
-
-
-def _plain(value: Any) -> Any:
-    """A copy without the types by which Ansible marks values."""
-    if isinstance(value, dict):
-        return {str(key): _plain(one) for key, one in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_plain(one) for one in value]
-    return str(value) if isinstance(value, str) else value
 
 
 class FilterModule:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..plugin_utils._plain import plain
 from ..plugin_utils._trace import kinds, trace
 from ..plugin_utils._trace_reason import reasons
 from ..plugin_utils._trace_tell import report
@@ -16,20 +17,11 @@ def trace_report(
     plan: dict[str, Any], seen: dict[str, Any], client: dict[str, Any], nodes: dict[str, Any], cluster: dict[str, Any]
 ) -> dict[str, Any]:
     """Lines for people, and whether the other end answered."""
-    plan, seen, client, nodes, cluster = (_plain(one) for one in (plan, seen, client, nodes, cluster))
+    plan, seen, client, nodes, cluster = (plain(one) for one in (plan, seen, client, nodes, cluster))
     links = {host: kinds(node, plan["tunnel"]) for host, node in nodes.items()}
     found = trace(plan, seen, client, links)
     why = reasons(found, View({"nodes": nodes, "cluster": cluster}))
     return {"answered": found.answered, "lines": report(found, why), "reasons": why}
-
-
-def _plain(value: Any) -> Any:
-    """A copy without the types by which Ansible marks values."""
-    if isinstance(value, dict):
-        return {str(key): _plain(one) for key, one in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_plain(one) for one in value]
-    return str(value) if isinstance(value, str) else value
 
 
 class FilterModule:

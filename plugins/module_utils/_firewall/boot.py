@@ -10,7 +10,7 @@ import shlex
 from collections.abc import Sequence
 
 from .accepts import Accepts
-from .change import accept_nft, accept_words, iptables, nth_of
+from .change import accept_nft, accept_words, iptables
 from .remedy import CHAINS, Jump
 
 UNIT = "podnet-firewall.service"
@@ -97,7 +97,7 @@ def script(jumps: Sequence[Jump], accepts: Accepts) -> str:
 
 
 def _words(first: str, table: str, chain: str, ours: str, jump: Jump) -> str:
-    return shlex.join([first, table, chain, ours, jump.before, str(nth_of(jump))])
+    return shlex.join([first, table, chain, ours, jump.before, str(jump.nth)])
 
 
 def _iptables(jump: Jump, accepts: Accepts) -> list[str]:

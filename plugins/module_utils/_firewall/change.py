@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import shutil
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Callable
 
 from .accepts import Accepts
@@ -86,17 +86,6 @@ def accept_nft(accepts: Accepts, hook: str, family: str) -> list[str]:
     return found
 
 
-@dataclass(frozen=True)
-class Entry(Jump):
-    """A jump as it is remembered. nth: before which of the rules that read like `before`, from 1."""
-
-    nth: int = 1
-
-
-def nth_of(jump: Jump) -> int:
-    return jump.nth if isinstance(jump, Entry) else 1
-
-
 def place_key(jump: Jump) -> tuple[str, ...]:
     """What our chain is entered in: once, wherever in it."""
     return (jump.hook, jump.backend, jump.family, jump.table, jump.chain)
@@ -116,20 +105,20 @@ def rules_of(tools: Tools, jump: Jump) -> list[tuple[str, int]]:
     return [(line, number) for number, line in enumerate((x for x in listing if x.startswith("-A ")), 1)]
 
 
-def located(tools: Tools, jump: Jump, number: int | None) -> Entry:
+def located(tools: Tools, jump: Jump, number: int | None) -> Jump:
     """The jump in the words of the host's tools. number: index of the rule before which it comes, None: the end."""
     before, nth = "", 1
     if number is not None:
         texts = [text for text, _handle in rules_of(tools, jump)]
         before = texts[number] if number < len(texts) else jump.before
         nth = max(1, texts[: number + 1].count(before))
-    return Entry(**{**jump.__dict__, "before": before, "handle": None, "nth": nth})
+    return replace(jump, before=before, handle=None, nth=nth)
 
 
 def comes_before(tools: Tools, jump: Jump) -> bool:
     """Whether our chain is entered already, before the place of the jump."""
     texts = [text for text, _handle in rules_of(tools, jump)]
-    place = position(texts, jump.before, nth_of(jump))
+    place = position(texts, jump.before, jump.nth)
     return _own(jump) in texts[:place]
 
 
@@ -159,7 +148,7 @@ def add_jump(tools: Tools, jump: Jump, accepts: Accepts, move: bool) -> None:
     texts, own = [text for text, _handle in rules], _own(jump)
     if own in texts and not move:
         return
-    place = position(texts, jump.before, nth_of(jump))
+    place = position(texts, jump.before, jump.nth)
     if own in texts[:place]:
         return
     chain = CHAINS[jump.hook]

@@ -17,7 +17,7 @@ from .._evidence.source import Source
 from .._netfilter import Ruleset
 from . import boot, change, firewalld
 from .accepts import Accepts
-from .change import ChangeError, Entry, Tools
+from .change import ChangeError, Tools
 from .judgement import Judged, judge
 from .kernel import nft_tables
 from .remedy import CHAINS, Jump, Refusal, Remedy, describe, remedy_for
@@ -125,7 +125,7 @@ class Host:
         key = change.place_key(jump)
         jumps = self.after["jumps"]
         self._moved.add(key)
-        known = next((one for one in jumps if change.place_key(Entry(**one)) == key), None)
+        known = next((one for one in jumps if change.place_key(Jump(**one)) == key), None)
         if known is None:
             jumps.append(jump.as_dict())
         elif not change.comes_before(self.tools, jump):
@@ -139,7 +139,7 @@ class Host:
 
     def _refuse_foreign_chains(self, remedies: list[Remedy]) -> None:
         """A chain of our name that is not remembered is somebody's: it would be flushed now, and deleted by absent."""
-        known = {change.place_key(Entry(**one))[:4] for one in self.before.get("jumps") or []}
+        known = {change.place_key(Jump(**one))[:4] for one in self.before.get("jumps") or []}
         for jump in (remedy.jump for remedy in remedies if remedy.jump):
             name = CHAINS[jump.hook]
             chain = chain_of(self.rules, dataclasses.replace(jump, chain=name))
@@ -152,7 +152,7 @@ class Host:
 
     def _carry_out(self, accepts: Accepts, known: Accepts) -> None:
         for data in self.after["jumps"]:
-            jump = Entry(**data)
+            jump = Jump(**data)
             move = change.place_key(jump) in self._moved
             # What was entered before may have lost its table since; the unit enters it again when that comes back.
             if move or change.has_place(self.tools, jump):
@@ -171,7 +171,7 @@ class Host:
         if not before:
             return []
         self.after, self.changed = {}, True
-        jumps = [Entry(**data) for data in before.get("jumps") or []]
+        jumps = [Jump(**data) for data in before.get("jumps") or []]
         told = describe([Remedy("jump", jump.hook, jump) for jump in jumps])
         told += [entry["tool"] for entry in before.get("tools") or []]
         if not self.apply:
@@ -220,7 +220,7 @@ class Host:
             return
         wanted = {boot.STATE_PATH: (json.dumps(self.after, indent=2, sort_keys=True) + "\n", 0o600)}
         if self.after.get("jumps"):
-            jumps = [Entry(**data) for data in self.after["jumps"]]
+            jumps = [Jump(**data) for data in self.after["jumps"]]
             script = boot.script(jumps, Accepts.from_dict(self.after["accepts"]))
             wanted[boot.SCRIPT_PATH] = (script, 0o700)
             wanted[boot.UNIT_PATH] = (boot.UNIT_TEXT, 0o644)

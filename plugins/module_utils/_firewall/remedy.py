@@ -46,6 +46,7 @@ class Jump:
     before: str = ""
     handle: int | None = None  # of that rule in an nft table, as long as nothing reloads it
     by_nft: bool = False  # a table of a name that iptables uses, of which iptables-nft says "incompatible"
+    nth: int = 1  # of the rules that read like `before`, the one of this number
 
     @property
     def native(self) -> bool:

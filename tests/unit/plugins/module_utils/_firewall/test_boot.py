@@ -15,11 +15,12 @@ import pytest
 from ansible_collections.podnet.kubeadm.plugins.module_utils._firewall import change
 from ansible_collections.podnet.kubeadm.plugins.module_utils._firewall.accepts import accepts_of
 from ansible_collections.podnet.kubeadm.plugins.module_utils._firewall.boot import script
-from ansible_collections.podnet.kubeadm.plugins.module_utils._firewall.change import ChangeError, Entry, Tools
+from ansible_collections.podnet.kubeadm.plugins.module_utils._firewall.change import ChangeError, Tools
+from ansible_collections.podnet.kubeadm.plugins.module_utils._firewall.remedy import Jump
 
 ACCEPTS = accepts_of(["10.42.0.0/16"], [])
-NFT = Entry("forward", "nft", "inet", "f", "c")
-IPTABLES = Entry("forward", "nft", "ip", "filter", "FORWARD")
+NFT = Jump("forward", "nft", "inet", "f", "c")
+IPTABLES = Jump("forward", "nft", "ip", "filter", "FORWARD")
 DENY = "ip saddr 10.9.9.9 drop"
 WAYS = "jump PODNET-FORWARD"
 
@@ -38,11 +39,11 @@ class Namespace:
         code, _out, err = self.run(["nft", "-f", "-"], f"{head} {'; '.join(rules)}; }}; }}\n")
         assert code == 0, err
 
-    def boot(self, jump: Entry) -> None:
+    def boot(self, jump: Jump) -> None:
         code, _out, err = self.run(["sh"], script([jump], ACCEPTS))
         assert code == 0, err
 
-    def rules(self, jump: Entry) -> list[str]:
+    def rules(self, jump: Jump) -> list[str]:
         return [text for text, _handle in change.rules_of(self.tools, jump)]
 
 
@@ -100,7 +101,7 @@ def test_the_boot_enters_before_the_same_of_equal_rules_of_iptables(namespace: N
 
 
 @pytest.mark.parametrize("entry", [NFT, IPTABLES])
-def test_a_jump_that_comes_too_late_is_moved_and_taken_back(namespace: Namespace, entry: Entry) -> None:
+def test_a_jump_that_comes_too_late_is_moved_and_taken_back(namespace: Namespace, entry: Jump) -> None:
     namespace.load()
     change.add_jump(namespace.tools, entry, ACCEPTS, move=True)
     if entry is NFT:
@@ -122,7 +123,7 @@ def test_a_jump_that_comes_too_late_is_moved_and_taken_back(namespace: Namespace
 
 
 @pytest.mark.parametrize("entry", [NFT, IPTABLES])
-def test_a_chain_that_somebody_enters_elsewhere_is_told(namespace: Namespace, entry: Entry) -> None:
+def test_a_chain_that_somebody_enters_elsewhere_is_told(namespace: Namespace, entry: Jump) -> None:
     namespace.load()
     change.add_jump(namespace.tools, entry, ACCEPTS, move=True)
     if entry is NFT:
