@@ -132,6 +132,14 @@ class Routes:
     def _lengths(self) -> list[int]:
         return sorted({length for _base, length in self.by_target}, reverse=True)
 
+    def within(self, base: int, length: int) -> Iterator[int]:
+        """First addresses of those that lie in a network and are narrower, by a device or a gateway."""
+        rest = self.bits - length
+        for (first, own), items in self.by_target.items():
+            usable = any(str(item.get("type", "unicast")) == "unicast" for item in items)
+            if length < own < self.bits and first >> rest == base >> rest and usable:
+                yield first
+
     def to(self, value: int) -> Iterator[Route]:
         """Those that cover an address, the narrowest first, else as listed."""
         for length in self._lengths:

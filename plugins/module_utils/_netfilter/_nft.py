@@ -82,10 +82,12 @@ def _chain(table: Table, body: Mapping[str, Any], flags: Any) -> None:
     chain = Chain(str(body["name"]), table, handle=body.get("handle"))
     cast("dict[str, Chain]", table.chains)[chain.name] = chain
     words = [flags] if isinstance(flags, str) else list(flags or [])
-    if not body.get("hook") or "dormant" in words:
+    # nft 1.0 writes a single flag as a word of chance (it frees the string before it prints it). It is `dormant` then:
+    # the only other, `owner`, is of tables that go with the process that made them, which but firewalld none stays for.
+    unreadable = any(word not in ("dormant", "owner", "persist") for word in words)
+    if not body.get("hook") or "dormant" in words or (unreadable and table.name != "firewalld"):
         return
-    # nft 1.0 writes a table's flags as one letter of them: then no one can tell whether the table sleeps.
-    chain.certain = all(word in ("owner", "persist") for word in words)
+    chain.certain = not unreadable
     chain.hook = str(body["hook"])
     chain.type = str(body.get("type") or "filter")
     chain.policy = str(body.get("policy") or "accept")

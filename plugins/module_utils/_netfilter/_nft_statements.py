@@ -279,15 +279,23 @@ def _reject(body: Any, scope: Scope) -> Act:
     return act
 
 
-def _hides_family(statements: list[Mapping[str, Any]], scope: Scope) -> bool:
-    """Whether the listing may hide a test of the IP version.
+_ICMP_OF = {"icmp": "ipv4", "icmpv6": "ipv6"}
 
-    `meta nfproto ipv6 meta l4proto tcp reject with tcp reset` is listed by nft 1.0 and 1.1 without its first test.
+
+def _hides_family(statements: list[Mapping[str, Any]], scope: Scope) -> bool:
+    """Whether the listing may hide a test of the IP version, as nft 1.0 and 1.1 do before a reject.
+
+    `meta nfproto ipv6 meta l4proto tcp reject with tcp reset` is listed without its first test, and
+    `meta protocol ip6 reject with icmp host-prohibited`, which never matches, as `meta nfproto ipv4 reject with ...`,
+    while the same with `meta nfproto ipv4` is listed without that.
     """
-    text = str(statements)
-    resets = "'reject': {'type': 'tcp reset'" in text
-    shown = any(f"'{word}'" in text for word in ("ip", "ip6", "icmp", "icmpv6", "nfproto", "arp"))
-    return resets and not shown and scope.table.family not in ("ip", "ip6")
+    if scope.table.family in ("ip", "ip6"):
+        return False
+    rejects = [str((one["reject"] or {}).get("type", "")) for one in statements if "reject" in one]
+    matches = str([one for one in statements if "reject" not in one])
+    if "tcp reset" in rejects:
+        return not any(f"'{word}'" in matches for word in ("ip", "ip6", "icmp", "icmpv6", "nfproto", "arp"))
+    return any(kind in _ICMP_OF and f"'nfproto'}}}}, 'right': '{_ICMP_OF[kind]}'" in matches for kind in rejects)
 
 
 def _dynamic_set(body: Mapping[str, Any], scope: Scope) -> Act:

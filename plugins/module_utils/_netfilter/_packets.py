@@ -24,12 +24,13 @@ def standard_packets(
     pod_cidrs: str | Sequence[str],
     local_cidrs: Sequence[str] = (),
     facts: Facts | None = None,
+    peers: int = 3,
 ) -> list[tuple[str, Packet, tuple[str, ...]]]:
     """(name, packet, hooks) for each kind of pod traffic, for each IP version of the pod ranges.
 
     `pod_cidrs`: the cluster's pod ranges. `local_cidrs`: this node's own; else those of its subnet.env, else the first
     /24 (/64) of the range. Interfaces: those of the node's routes, else cni0, flannel.1 and the default route's.
-    `facts`: those of the node's rule set, where it was read already.
+    `facts`: those of the node's rule set, where it was read already. `peers`: how many other nodes' pods are walked.
     """
     facts = facts or Facts(node)
     ranges = [pod_cidrs] if isinstance(pod_cidrs, str) else list(pod_cidrs)
@@ -37,7 +38,7 @@ def standard_packets(
     for text in ranges:
         cluster = ipaddress.ip_network(text, strict=False)
         local = _local(node, cluster, local_cidrs)
-        found += _packets(facts, cluster, local)
+        found += _packets(facts, cluster, local, peers)
     return found
 
 
@@ -90,32 +91,56 @@ def _subnet_env(node: Mapping[str, Any]) -> list[str]:
     return found
 
 
-def _remote(cluster: Any, local: Any) -> str:
-    """An address of the range that is not the node's own: another node's pod."""
-    for candidate in (cluster.network_address + 2 + local.num_addresses, cluster.network_address + 2):
-        if candidate in cluster and candidate not in local:
-            return str(candidate)
-    return str(cluster.broadcast_address - 1)
+def _remotes(facts: Facts, cluster: Any, local: Any, most: int) -> list[str]:
+    """Addresses of pods of other nodes, one for each: of the ranges that the node has routes to, else of the range's
+    first part that is not its own and of its last."""
+    version, first, last = cluster.version, int(cluster.network_address), int(cluster.broadcast_address)
+    here = range(int(local.network_address), int(local.broadcast_address) + 1)
+    routes = facts.routes[version]
+    ranges = sorted(routes.within(first, cluster.prefixlen)) if routes else []
+    ranges = [one for one in ranges if one not in here]
+    # Spread over all of them: which node a rule is about is not known.
+    chosen = ranges if len(ranges) <= most else [ranges[index * len(ranges) // most] for index in range(most)]
+    guesses = (first + local.num_addresses, first, last + 1 - local.num_addresses)
+    candidates = [one + 2 for one in chosen or guesses if first <= one + 2 <= last and one + 2 not in here]
+    chosen = list(dict.fromkeys(candidates or [last - 1]))[:most]
+    return [str(type(cluster.network_address)(one)) for one in chosen]
 
 
-def _packets(facts: Facts, cluster: Any, local: Any) -> list[tuple[str, Packet, tuple[str, ...]]]:
+# Beside TCP to port 80: what a rule may drop by itself. DNS, pings, and a port that no service is known by.
+_OTHER: tuple[tuple[str, Packet], ...] = (
+    ("DNS", {"protocol": "udp", "destination_port": 53}),
+    ("ICMP echo", {"protocol": "icmp"}),
+    ("TCP 30001", {"protocol": "tcp", "destination_port": 30001}),
+    ("UDP 30001", {"protocol": "udp", "destination_port": 30001}),
+)
+
+
+def _packets(facts: Facts, cluster: Any, local: Any, peers: int) -> list[tuple[str, Packet, tuple[str, ...]]]:
     version = cluster.version
     pod = str(local.network_address + min(5, local.num_addresses - 1))
-    far = _remote(cluster, local)
+    far, *others = _remotes(facts, cluster, local, peers)
     bridge = "cni0"
-    tunnel = _device(facts, far, version, "flannel.1" if version == 4 else "flannel-v6.1", default_counts=False)
     outward = _device(facts, OUTSIDE[version], version, "")
     gateway = str(local.network_address + 1)
-    away = {"in": bridge, "out": tunnel, "source": pod, "destination": far}
-    arriving = {"in": tunnel, "out": bridge, "source": far, "destination": pod}
+
+    def both(there: str) -> tuple[Packet, Packet]:
+        tunnel = _device(facts, there, version, "flannel.1" if version == 4 else "flannel-v6.1", default_counts=False)
+        return (
+            {"in": bridge, "out": tunnel, "source": pod, "destination": there},
+            {"in": tunnel, "out": bridge, "source": there, "destination": pod},
+        )
+
+    away, arriving = both(far)
     suffix = "" if version == 4 else " (IPv6)"
     service = {"original_destination": str(ipaddress.ip_address("192.0.2.10" if version == 4 else "2001:db8::10"))}
+    outside = {"in": bridge, "out": outward, "source": pod, "destination": OUTSIDE[version]}
     packets: list[tuple[str, Packet, tuple[str, ...]]] = [
         ("pod to pod on another node", away, FORWARD),
         ("pod from pod on another node", arriving, FORWARD),
         ("answer to pod on another node", {**away, "state": "established"}, FORWARD),
         ("answer from pod on another node", {**arriving, "state": "established"}, FORWARD),
-        ("pod to outside", {"in": bridge, "out": outward, "source": pod, "destination": OUTSIDE[version]}, FORWARD),
+        ("pod to outside", outside, FORWARD),
         (
             "answer from outside",
             {"in": outward, "out": bridge, "source": OUTSIDE[version], "destination": pod, "state": "established"},
@@ -124,6 +149,14 @@ def _packets(facts: Facts, cluster: Any, local: Any) -> list[tuple[str, Packet, 
         ("node to pod", {"out": bridge, "source": gateway, "destination": pod}, OUTPUT),
         ("pod to a service", {**away, **service}, FORWARD),
     ]
+    for name, kind in _OTHER:
+        packets.append((f"pod to pod on another node, {name}", {**away, **kind}, FORWARD))
+        packets.append((f"pod from pod on another node, {name}", {**arriving, **kind}, FORWARD))
+    packets.append(("pod to outside, DNS", {**outside, **dict(_OTHER)["DNS"]}, FORWARD))
+    for there in others:
+        away, arriving = both(there)
+        packets.append((f"pod to pod {there}", away, FORWARD))
+        packets.append((f"pod from pod {there}", arriving, FORWARD))
     return [(name + suffix, packet, hooks) for name, packet, hooks in packets]
 
 
