@@ -41,15 +41,18 @@ options:
     choices: [asserted, permitted, absent]
     default: asserted
   pod_cidrs:
-    description: The cluster's pod ranges. Traffic from and to them is to be forwarded.
+    description:
+      - The cluster's pod ranges. Traffic from and to them is to be forwarded.
+      - With O(state=permitted) the list is all that is let in. What an earlier run let in and the list no longer names
+        is taken back, an empty list takes back all. Where the option is left out, what was let in stays.
     type: list
     elements: str
-    default: []
   ports:
-    description: Ports of this host that other nodes have to reach.
+    description:
+      - Ports of this host that other nodes have to reach.
+      - With O(state=permitted) the list is all that is let in, as with O(pod_cidrs).
     type: list
     elements: dict
-    default: []
     suboptions:
       port:
         description: A port, or a range such as V(2379-2380).
@@ -156,8 +159,8 @@ def main() -> None:
     module = AnsibleModule(
         argument_spec={
             "state": {"type": "str", "choices": ["asserted", "permitted", "absent"], "default": "asserted"},
-            "pod_cidrs": {"type": "list", "elements": "str", "default": []},
-            "ports": {"type": "list", "elements": "dict", "options": port, "default": []},
+            "pod_cidrs": {"type": "list", "elements": "str"},
+            "ports": {"type": "list", "elements": "dict", "options": port},
             "undetermined": {"type": "str", "choices": ["fail", "warn"], "default": "fail"},
             "probe": {"type": "bool", "default": False},
         },
@@ -175,9 +178,14 @@ def run(module: AnsibleModule) -> None:
     if state == "absent":
         remedies = host.take_back()
         module.exit_json(changed=host.changed, remedies=remedies, diff=host.diff())
-    accepts = accepts_of(module.params["pod_cidrs"], module.params["ports"])
+    cidrs, ports = module.params["pod_cidrs"], module.params["ports"]
+    accepts = accepts_of(cidrs or [], ports or [])
+    if state == "permitted":
+        accepts = accepts.completed(host.known, cidrs is not None, ports is not None)
     if not accepts.cidrs and not accepts.ports:
-        module.fail_json(msg="forward_policy: nothing to accept; set pod_cidrs, ports, or state=absent")
+        module.fail_json(
+            msg="forward_policy: nothing to accept; set pod_cidrs or ports, or take all back with state=absent"
+        )
     host.look(accepts)
     planned = host.permit(accepts) if state == "permitted" else []
     result: dict[str, Any] = {

@@ -62,6 +62,10 @@ class Accepts:
     def as_dict(self) -> dict[str, Any]:
         return {"cidrs": list(self.cidrs), "ports": [dict(port.__dict__) for port in self.ports]}
 
+    def completed(self, known: Accepts, cidrs: bool, ports: bool) -> Accepts:
+        """With what an earlier run let in, of the options that this one does not give."""
+        return Accepts(self.cidrs if cidrs else known.cidrs, self.ports if ports else known.ports)
+
     @staticmethod
     def from_dict(data: Mapping[str, Any]) -> Accepts:
         return Accepts(tuple(data.get("cidrs") or ()), tuple(Port(**one) for one in data.get("ports") or ()))
@@ -77,12 +81,30 @@ def accepts_of(pod_cidrs: Iterable[str], ports: Iterable[Mapping[str, Any]]) -> 
             raise AcceptError(f"ports: {one['port']!r} is neither a port nor a range such as 2379-2380")
         for source in one.get("sources") or []:
             found.append(Port(one.get("protocol") or "tcp", first, last, _network(source, "ports")))
-    cidrs = tuple(_network(cidr, "pod_cidrs") for cidr in pod_cidrs)
+    cidrs = tuple(_pod_range(cidr) for cidr in pod_cidrs)
     return Accepts(cidrs, tuple(sorted(set(found), key=lambda port: (port.protocol, port.first, port.source))))
+
+
+def _pod_range(text: str) -> str:
+    found = ipaddress.ip_network(_network(text, "pod_cidrs"))
+    if "/" not in text:
+        raise AcceptError(f"pod_cidrs: {text!r} has no length; give the whole range, such as 10.244.0.0/16")
+    if not found.prefixlen:
+        raise AcceptError(
+            f"pod_cidrs: {text!r} is every address, not a range of pods. Accepting it would switch the host's firewall "
+            "off for all that it forwards; give the cluster's own range, such as 10.244.0.0/16"
+        )
+    return str(found)
 
 
 def _network(text: str, option: str) -> str:
     try:
-        return str(ipaddress.ip_network(text, strict=False))
+        found = ipaddress.ip_network(text, strict=False)
     except ValueError:
         raise AcceptError(f"{option}: {text!r} is neither an address nor a network") from None
+    if str(found.network_address) != str(ipaddress.ip_address(text.partition("/")[0])):
+        raise AcceptError(
+            f"{option}: {text!r} is an address within a network and not the network itself. Give {found} if the whole "
+            "network is meant"
+        )
+    return str(found)

@@ -41,6 +41,7 @@ class Host:
         self.idle: frozenset[str] = frozenset()
         self._moved: set[tuple[str, ...]] = set()  # places that the plan enters our chain in
         self.before = self._remembered()
+        self.known = Accepts.from_dict(self.before.get("accepts") or {})  # what is let in already
         self.after: dict[str, Any] = json.loads(json.dumps(self.before))
 
     def look(self, accepts: Accepts) -> None:
@@ -81,20 +82,21 @@ class Host:
         stays = [one for one in self.judged_then if one.verdict.verdict == "drop"]
         if stays:
             return []
-        known = Accepts.from_dict(self.before.get("accepts") or {})
-        renewed = bool(self.before) and known != accepts
+        renewed = bool(self.before) and self.known != accepts
         if not remedies and not renewed:
             self._write_files()
             return []
         self._refuse_foreign_chains(remedies)
         self._remember(remedies, accepts)
+        idle_jumps, idle_tools = self._forget_idle(accepts)
         self.changed = self.before != self.after or bool(remedies)
         if not self.apply:
             self.judged = self.judged_then
             return remedies
         # Remembered first: whatever ends this run half way, absent and the next run know of it.
         self._write_state()
-        self._carry_out(accepts, known)
+        self._undo(idle_jumps, idle_tools)
+        self._carry_out(accepts)
         self._write_files()
         self.look(accepts)
         if {"tool": "firewalld", "hook": "forward"} in self.after["tools"] and self._firewalld_drops():
@@ -118,6 +120,15 @@ class Host:
                     after["tools"].append(entry)
             else:
                 self._remember_jump(remedy.jump)
+
+    def _forget_idle(self, accepts: Accepts) -> tuple[list[Jump], list[dict[str, str]]]:
+        """What was made for a hook for which nothing is accepted any more, out of what is remembered."""
+        needed = [hook for hook in CHAINS if accepts.versions(hook)]
+        jumps = [Jump(**one) for one in self.after["jumps"] if one["hook"] not in needed]
+        tools = [one for one in self.after["tools"] if one["hook"] not in needed]
+        for key in ("jumps", "tools"):
+            self.after[key] = [one for one in self.after[key] if one["hook"] in needed]
+        return jumps, tools
 
     def _remember_jump(self, wanted: Jump) -> None:
         """Once for each chain that ours is entered in: it accepts the same wherever that is."""
@@ -150,7 +161,18 @@ class Host:
                     "it away with what enters it if it was left behind."
                 )
 
-    def _carry_out(self, accepts: Accepts, known: Accepts) -> None:
+    def _undo(self, jumps: list[Jump], tools: list[dict[str, str]]) -> None:
+        for jump in jumps:
+            change.remove_jump(self.tools, jump)
+        for jump in jumps:
+            change.remove_chain(self.tools, jump)
+        for entry in tools:
+            if entry["tool"] == "firewalld":
+                firewalld.remove(self.tools, entry["hook"])
+            else:
+                change.remove_ufw(self.tools, entry["hook"], self.known)
+
+    def _carry_out(self, accepts: Accepts) -> None:
         for data in self.after["jumps"]:
             jump = Jump(**data)
             move = change.place_key(jump) in self._moved
@@ -161,8 +183,8 @@ class Host:
             if entry["tool"] == "firewalld":
                 firewalld.add_policy(self.tools, entry["hook"], accepts)
             else:
-                if known != accepts:
-                    change.remove_ufw(self.tools, entry["hook"], known)
+                if self.known != accepts:
+                    change.remove_ufw(self.tools, entry["hook"], self.known)
                 change.add_ufw(self.tools, entry["hook"], accepts)
 
     def take_back(self) -> list[str]:
@@ -176,17 +198,8 @@ class Host:
         told += [entry["tool"] for entry in before.get("tools") or []]
         if not self.apply:
             return told
-        known = Accepts.from_dict(before.get("accepts") or {})
         self._forget_files()
-        for jump in jumps:
-            change.remove_jump(self.tools, jump)
-        for jump in jumps:
-            change.remove_chain(self.tools, jump)
-        for entry in before.get("tools") or []:
-            if entry["tool"] == "firewalld":
-                firewalld.remove(self.tools, entry["hook"])
-            else:
-                change.remove_ufw(self.tools, entry["hook"], known)
+        self._undo(jumps, before.get("tools") or [])
         _remove(boot.STATE_PATH)
         _remove_folder(os.path.dirname(boot.STATE_PATH))
         return told
@@ -225,18 +238,21 @@ class Host:
             wanted[boot.SCRIPT_PATH] = (script, 0o700)
             wanted[boot.UNIT_PATH] = (boot.UNIT_TEXT, 0o644)
         stale = [path for path, (text, _mode) in wanted.items() if _read(path) != text]
-        enabled = not self.after.get("jumps") or self.tools.try_run("systemctl", "is-enabled", "-q", boot.UNIT)
-        if not stale and enabled:
+        jumps_stay = bool(self.after.get("jumps"))
+        enabled = jumps_stay and self.tools.try_run("systemctl", "is-enabled", "-q", boot.UNIT)
+        if not stale and enabled is jumps_stay and (jumps_stay or not os.path.exists(boot.UNIT_PATH)):
             return
         self.changed = True
         if not self.apply:
             return
         for path in stale:
             _write(path, *wanted[path])
-        if self.after.get("jumps"):
+        if jumps_stay:
             self.tools.run("systemctl", "daemon-reload")
             self.tools.run("systemctl", "enable", "-q", boot.UNIT)
             self.tools.run("systemctl", "start", boot.UNIT)
+        else:
+            self._forget_files()
 
     def _write_state(self) -> None:
         _write(boot.STATE_PATH, json.dumps(self.after, indent=2, sort_keys=True) + "\n", 0o600)

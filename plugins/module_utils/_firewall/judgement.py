@@ -9,11 +9,11 @@ from __future__ import annotations
 import glob
 import ipaddress
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from .._netfilter import INPUT, Ruleset, Verdict, standard_packets, walk
+from .._netfilter import INPUT, Place, Ruleset, Verdict, standard_packets, walk
 from .accepts import Accepts, Port
 
 NFT_FILES = ("/etc/nftables.conf", "/etc/sysconfig/nftables.conf", "/etc/nftables/*.nft", "/etc/nftables.d/*.nft")
@@ -21,16 +21,21 @@ IPTABLES_FILES = {
     4: ("/etc/iptables/rules.v4", "/etc/sysconfig/iptables"),
     6: ("/etc/iptables/rules.v6", "/etc/sysconfig/ip6tables"),
 }
+PEERS = 16
+"""Of how many other nodes the pods are asked about."""
 
 
 @dataclass
 class Judged:
-    """One packet and its verdict. hook: forward or input."""
+    """One packet and its verdict. hook: forward or input. cidrs: the pod ranges. between_pods: the packets between pods
+    of this and of another node, in the IP version of this one."""
 
     name: str
     packet: dict[str, Any]
     hook: str
     verdict: Verdict
+    cidrs: tuple[str, ...] = ()
+    between_pods: tuple[dict[str, Any], ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
         return {"name": self.name, "packet": self.packet, "hook": self.hook, **self.verdict.as_dict()}
@@ -40,11 +45,14 @@ def judge(node: Mapping[str, Any], accepts: Accepts, rules: Ruleset | None = Non
     """The verdict over each kind of pod traffic and each port, from a host's evidence, or from rules made of it."""
     rules = rules or Ruleset.from_evidence(node)
     found = []
-    for name, packet, hooks in standard_packets(node, accepts.cidrs, facts=rules.facts):
-        if "forward" in hooks:
-            verdict = walk(rules, packet, hooks)
-            if verdict.by is None or not verdict.by.lacks_address:
-                found.append(Judged(name, packet, "forward", verdict))
+    for cidr in accepts.cidrs:
+        packets = standard_packets(node, cidr, facts=rules.facts, peers=PEERS)
+        between = tuple(packet for _name, packet, _hooks in packets[:2])
+        for name, packet, hooks in packets:
+            if "forward" in hooks:
+                verdict = walk(rules, packet, hooks)
+                if verdict.by is None or not verdict.by.lacks_address:
+                    found.append(Judged(name, packet, "forward", verdict, accepts.cidrs, between))
     for port in accepts.ports:
         for number in sorted({port.first, port.last}):
             arriving = _port_packet(rules, port, number)
@@ -99,21 +107,47 @@ def place_of(verdict: Verdict, idle: Collection[str] = ()) -> str:
 
 
 def loaded_by(verdict: Verdict) -> str | None:
-    """The file that holds the table, as far as the host's usual files tell."""
+    """The file that holds what drops, as far as the host's usual files tell."""
     by = verdict.by
     if by is None or not by.table:
         return None
-    pattern = re.compile(rf"^\s*(?:add\s+)?table\s+{by.family}\s+{re.escape(by.table)}\b", re.M)
-    if by.family == "ip":
-        pattern = re.compile(rf"^\s*(?:add\s+)?table\s+(?:ip\s+)?{re.escape(by.table)}\b", re.M)
     for path in _existing(NFT_FILES):
-        if pattern.search(_read(path)):
+        if any(_drops(by, chain) for chain in _chains_of(_read(path), by)):
             return path
     if by.family in ("ip", "ip6") and by.rule and not by.rule.startswith("("):
         for path in _existing(IPTABLES_FILES[4 if by.family == "ip" else 6]):
             if by.rule in _read(path):
                 return path
     return None
+
+
+def _chains_of(text: str, by: Place) -> Iterator[str]:
+    """What a file for nft says of a chain: its block in the table's, or its commands one by one."""
+    family = r"(?:ip\s+)?" if by.family == "ip" else rf"{by.family}\s+"
+    table, chain = re.escape(by.table), re.escape(by.chain)
+    for found in re.finditer(rf"^\s*(?:add\s+|create\s+)?table\s+{family}{table}\s*{{", text, re.M):
+        block = _block(text, found.end())
+        for inner in re.finditer(rf"^\s*chain\s+{chain}\s*{{", block, re.M):
+            yield _block(block, inner.end())
+    yield from re.findall(rf"^\s*(?:add|create|insert)\s+(?:chain|rule)\s+{family}{table}\s+{chain}\s.*", text, re.M)
+
+
+def _block(text: str, start: int) -> str:
+    """What stands between a brace and its fellow."""
+    depth = 1
+    for position in range(start, len(text)):
+        depth += {"{": 1, "}": -1}.get(text[position], 0)
+        if not depth:
+            return text[start:position]
+    return text[start:]
+
+
+def _drops(by: Place, chain: str) -> bool:
+    """Whether the text of a chain has the policy, or an end such as the rule has."""
+    if by.rule.startswith("("):
+        return re.search(r"\bpolicy\s+drop\b", chain) is not None
+    ends = re.findall(r"\b(drop|reject)\b", re.sub(r"\bpolicy\s+drop\b", "", chain))
+    return any(word in ends for word in re.findall(r"\b(drop|reject)\b", by.rule.lower()))
 
 
 def _existing(patterns: Iterable[str]) -> list[str]:

@@ -12,13 +12,13 @@ left alone. What would open more than it has to is refused: what a person denies
 
 from __future__ import annotations
 
-import ipaddress
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from .._netfilter import FORWARD, INPUT, Place, Ruleset, Verdict, owner_of, walk
+from .._netfilter import Place, Ruleset, Verdict, owner_of
+from .aimed import aimed_at, index_of
 from .judgement import Judged, loaded_by, place_of
 
 # Programs that enforce policies between pods: an accept in front of their chains would undo a denial.
@@ -114,7 +114,9 @@ def remedy_for(rules: Ruleset, judged: Judged, idle: Collection[str] = ()) -> Re
     if not levels:
         raise Refusal("its chain is not in the listing any more")
     chain = levels[-1].chain
-    _refuse_single_address(rules, judged, by)
+    aim = aimed_at(rules, judged)
+    if aim:
+        raise Refusal(f"the rule {aim}, so it is meant for that. If that is not wanted: {_removal(levels)}")
     if by.owner == "docker" and judged.hook == "forward":
         jump = _docker_user(chain, by)
         if jump and not _denials(chain.rules[_entry(chain, "DOCKER-USER") + 1 :], chain):
@@ -131,22 +133,15 @@ def remedy_for(rules: Ruleset, judged: Judged, idle: Collection[str] = ()) -> Re
     return Remedy("jump", judged.hook, _jump(judged.hook, levels[depth].chain, levels[depth].at))
 
 
-def _refuse_single_address(rules: Ruleset, judged: Judged, by: Place) -> None:
-    """A rule that drops an address and none of its neighbours is meant for that address, not for pods."""
-    if by.rule.startswith("("):
-        return
-    forward = judged.hook == "forward"
-    for end in ("source", "destination") if forward else ("source",):
-        address = ipaddress.ip_address(str(judged.packet[end]))
-        others = []
-        for bits in (2, 3, 8):
-            packet = {**judged.packet, end: str(type(address)(int(address) ^ bits))}
-            others.append(walk(rules, packet, FORWARD if forward else INPUT).by)
-        if not any(one and (one.chain, one.rule, one.handle) == (by.chain, by.rule, by.handle) for one in others):
-            raise Refusal(
-                f"the rule drops {address} and none of the addresses beside it, so it is meant for that one. Remove it "
-                "if that is not wanted"
-            )
+def _removal(levels: Sequence[_Level]) -> str:
+    """The command that removes what is meant for something: of the rules on the way the last with a condition."""
+    rules = [(one.chain, one.chain.rules[one.at]) for one in levels if one.at < len(one.chain.rules)]
+    chain, rule = next(((one, rule) for one, rule in reversed(rules) if rule.has_condition), rules[-1])
+    table = chain.table
+    if str(rule).startswith("-A ") and not rule.only_nft:
+        tool = f"{'iptables' if table.family == 'ip' else 'ip6tables'}-{table.backend}"
+        return f"{tool} -t {table.name} -D{str(rule)[2:]}"
+    return f"nft delete rule {table.family} {table.name} {chain.name} handle {rule.handle}"
 
 
 def _chain(rules: Ruleset, by: Place) -> Any:
@@ -154,14 +149,6 @@ def _chain(rules: Ruleset, by: Place) -> Any:
         if (table.family, table.name, table.backend) == (by.family, by.table, by.backend) and by.chain in table.chains:
             return table.chains[by.chain]
     return None
-
-
-def _index(chain: Any, by: Place) -> int:
-    """Number of the rule in its chain, from 0; the number of rules for a policy."""
-    for number, rule in enumerate(chain.rules):
-        if str(rule) == by.rule and rule.handle == by.handle:
-            return number
-    return len(chain.rules)
 
 
 def _entry(chain: Any, target: str) -> int:
@@ -183,7 +170,7 @@ def _levels(rules: Ruleset, verdict: Verdict, by: Place) -> list[_Level]:
     found = [(_chain(rules, place), place) for place in way]
     if any(chain is None for chain, _place in found):
         return []
-    return [_Level(chain, _index(chain, place), place.action.startswith("goto")) for chain, place in found]
+    return [_Level(chain, index_of(chain, place), place.action.startswith("goto")) for chain, place in found]
 
 
 def _depth(levels: Sequence[_Level], by: Place) -> int:

@@ -61,8 +61,17 @@ def split(text: str) -> tuple[SavedTable, ...]:
 
 
 def read(text: str, backend: str, family: str) -> list[Table]:
-    """Tables of one save text. Family is `ip` or `ip6`. Lines that are no rules are passed over."""
-    tables = []
+    """Tables of one save text. Family is `ip` or `ip6`. Lines that are no rules are passed over.
+
+    Raises ValueError for a text that has lines and no table.
+    """
+    tables: list[Table] = []
+    if not split(text) and any(line.strip() and not line.startswith("#") for line in text.splitlines()):
+        tool = "iptables" if family == "ip" else "ip6tables"
+        raise ValueError(
+            f"{tool}.{backend} is not what `{tool}-{backend}-save -c` prints: it has no table, which is a line such as "
+            "*filter"
+        )
     for saved in split(text):
         table = Table(family, saved.name, backend, from_save=True)
         tables.append(table)

@@ -117,7 +117,7 @@ def state_of(packet: Mapping[str, Any]) -> State:
     headers of IPv6 and is not under IPsec.
     Raises PacketError.
     """
-    unknown = sorted(set(packet) - set(KEYS))
+    unknown = sorted(str(key) for key in set(packet) - set(KEYS))
     if unknown:
         raise PacketError(f"packet: unknown key {', '.join(unknown)}; known are {', '.join(KEYS)}")
     state = State()
@@ -139,6 +139,9 @@ def state_of(packet: Mapping[str, Any]) -> State:
     ports = state.proto in WITH_PORTS
     state.sport = _number(packet, "source_port", 40000) if ports else ABSENT
     state.dport = _number(packet, "destination_port", 80) if ports else ABSENT
+    for key in ("source_port", "destination_port"):
+        if not 0 <= _number(packet, key, 0) <= 65535:
+            raise PacketError(f"packet: {key} is {packet[key]!r}; ports are numbers from 0 to 65535")
     _layer_four(state, packet, fresh)
     state.iif = str(packet["in"]) if packet.get("in") else UNKNOWN
     state.oif = str(packet["out"]) if packet.get("out") else UNKNOWN
@@ -173,6 +176,8 @@ def _layer_four(state: State, packet: Mapping[str, Any], fresh: bool) -> None:
         if given is None:
             state.tcp_flags = TCP_FLAGS["syn"] if fresh else UNKNOWN
             return
+        if not isinstance(given, (str, list, tuple)):
+            raise PacketError(f"packet: tcp_flags is {given!r}; give a list, such as [syn, ack]")
         names = given.split(",") if isinstance(given, str) else given
         state.tcp_flags = 0
         for name in names:

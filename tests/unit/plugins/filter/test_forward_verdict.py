@@ -39,3 +39,29 @@ def test_errors_are_sentences() -> None:
         forward_verdict("node1", [], ENDS)
     with pytest.raises(AnsibleFilterError, match="nft -j list ruleset"):
         forward_verdict({**NODE, "nft": {"x": 1}}, [], ENDS)
+
+
+@pytest.mark.parametrize(("node", "cidrs", "packet", "said"), [
+    (NODE, 5, ENDS, "pod_cidrs is 5; give a list of networks"),
+    (NODE, {"a": 1}, ENDS, "pod_cidrs is .*; give a list of networks"),
+    (NODE, ["pods"], ENDS, "pod_cidrs has 'pods', which is no network"),
+    (NODE, [None], ENDS, "pod_cidrs has 'None', which is no network"),
+    ({"nodes": {"n1": NODE}}, [], ENDS, "not the evidence of one node.*give nodes.NAME"),
+    ({**NODE, "iptables": SAVE}, [], ENDS, "iptables of the evidence is no mapping"),
+    ({**NODE, "iptables": {"nft": "Chain FORWARD (policy DROP)\ntarget prot\n", "legacy": ""}}, [], ENDS,
+     "iptables.nft is not what `iptables-nft-save -c` prints: it has no table"),
+    ({**NODE, "iptables": {"nft": "", "legacy": "command not found"}}, [], ENDS, "iptables.legacy is not what"),
+    ({**NODE, "nft": "no rules"}, [], ENDS, "forward_verdict: "),
+    ({**NODE, "ip_address": [{"ifname": "eth0", "addr_info": 5}]}, [], ENDS, "not as node_evidence_info gathers it"),
+    (NODE, [], {**ENDS, "tcp_flags": 2}, "tcp_flags is 2; give a list"),
+    (NODE, [], {**ENDS, "destination_port": 70000}, "destination_port is 70000; ports are numbers"),
+    (NODE, [], {**ENDS, 5: 5, "to": 1}, "unknown key 5, to"),
+])  # fmt: skip
+def test_bad_input_gets_a_sentence(node: Any, cidrs: Any, packet: Any, said: str) -> None:
+    with pytest.raises(AnsibleFilterError, match=said):
+        forward_verdict(node, cidrs, packet)
+
+
+def test_a_backend_without_tables_has_no_rules() -> None:
+    told = "# Warning: iptables-legacy tables present, use iptables-legacy-save to see them\n\n"
+    assert forward_verdict({**NODE, "iptables": {"nft": told, "legacy": ""}}, [], ENDS)["verdict"] == "accept"

@@ -134,3 +134,20 @@ def test_a_chain_that_somebody_enters_elsewhere_is_told(namespace: Namespace, en
     change.remove_jump(namespace.tools, entry)
     with pytest.raises(ChangeError, match="PODNET-FORWARD"):
         change.remove_chain(namespace.tools, entry)
+
+
+def test_a_table_of_iptables_name_that_nft_drives_is_driven_by_nft_at_boot_too(namespace: Namespace) -> None:
+    rules = "ip saddr { 10.9.9.9, 10.9.9.10 } drop; iifname { cni0, eth9 } drop"
+    table = "table ip filter { chain FORWARD { type filter hook forward priority 0; policy accept;"
+    code, _out, err = namespace.run(["nft", "-f", "-"], f"{table} {rules}; }}; }}\n")
+    assert code == 0, err
+    jump = change.located(namespace.tools, Jump("forward", "nft", "ip", "filter", "FORWARD", by_nft=True), 1)
+    remembered = Jump(**jump.as_dict())
+    assert remembered.native and remembered.before.startswith("iifname {")
+    namespace.boot(remembered)
+    assert namespace.rules(remembered) == ["ip saddr { 10.9.9.9, 10.9.9.10 } drop", WAYS, remembered.before]
+    namespace.boot(remembered)
+    assert namespace.rules(remembered).count(WAYS) == 1
+    change.remove_jump(namespace.tools, remembered)
+    change.remove_chain(namespace.tools, remembered)
+    assert WAYS not in namespace.rules(remembered)

@@ -10,19 +10,19 @@ from typing import Any
 import pytest
 
 from ansible_collections.podnet.kubeadm.plugins.module_utils._firewall import boot, host, judgement
-from ansible_collections.podnet.kubeadm.plugins.module_utils._firewall.accepts import accepts_of
+from ansible_collections.podnet.kubeadm.plugins.module_utils._firewall.accepts import AcceptError, Accepts, accepts_of
 from ansible_collections.podnet.kubeadm.plugins.module_utils._firewall.change import ChangeError, Tools
 from ansible_collections.podnet.kubeadm.plugins.module_utils._firewall.judgement import worst
 
 ACCEPTS = accepts_of(["10.42.0.0/16"], [])
-DROPS = "*filter\n:INPUT ACCEPT [0:0]\n:FORWARD DROP [0:0]\n:OUTPUT ACCEPT [0:0]\nCOMMIT\n"
+DROPS = "*filter\n:INPUT DROP [0:0]\n:FORWARD DROP [0:0]\n:OUTPUT ACCEPT [0:0]\nCOMMIT\n"
 
 
 class Kernel:
     """The one chain of these tests: answers iptables as the tool does, and shows its rules as evidence."""
 
     def __init__(self) -> None:
-        self.chains: dict[str, list[str]] = {"FORWARD": []}
+        self.chains: dict[str, list[str]] = {"FORWARD": [], "INPUT": []}
         self.commands: list[list[str]] = []
         self.dies_at = ""
         self.enabled = False
@@ -60,7 +60,7 @@ class Kernel:
         return 0, "", ""
 
     def evidence(self, *_unused: Any) -> tuple[dict[str, Any], dict[str, str]]:
-        own = "".join(f":{name} - [0:0]\n" for name in self.chains if name != "FORWARD")
+        own = "".join(f":{name} - [0:0]\n" for name in self.chains if name not in ("FORWARD", "INPUT"))
         rules = "".join(f"[0:0] {rule}\n" for chain in self.chains.values() for rule in chain)
         text = DROPS.replace("COMMIT\n", f"{own}{rules}COMMIT\n")
         return {"iptables": {"nft": text, "legacy": "", "selected": "nft"}, "nft": {"nftables": []}}, {}
@@ -77,10 +77,10 @@ def kernel(monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path) -> Kernel:
     return kernel
 
 
-def permit(kernel: Kernel, apply: bool = True) -> host.Host:
+def permit(kernel: Kernel, apply: bool = True, accepts: Accepts = ACCEPTS) -> host.Host:
     here = host.Host(Tools(kernel.run), apply=apply)
-    here.look(ACCEPTS)
-    here.permit(ACCEPTS)
+    here.look(accepts)
+    here.permit(accepts)
     return here
 
 
@@ -91,7 +91,7 @@ def test_permitted_mends_and_absent_takes_all_of_it_back(kernel: Kernel) -> None
     assert oct(pathlib.Path(boot.STATE_PATH).stat().st_mode)[-3:] == "600"
     again = host.Host(Tools(kernel.run), apply=True)
     assert again.take_back() == ["filter/FORWARD"]
-    assert kernel.chains == {"FORWARD": []}
+    assert kernel.chains == {"FORWARD": [], "INPUT": []}
     assert not pathlib.Path(boot.STATE_PATH).parent.exists() and not pathlib.Path(boot.UNIT_PATH).exists()
     assert host.Host(Tools(kernel.run), apply=True).take_back() == []
 
@@ -110,7 +110,7 @@ def test_a_run_that_is_killed_half_way_is_known_to_the_next(kernel: Kernel) -> N
     assert "PODNET-FORWARD" in kernel.chains
     kernel.dies_at = ""
     assert host.Host(Tools(kernel.run), apply=True).take_back() == ["filter/FORWARD"]
-    assert kernel.chains == {"FORWARD": []}
+    assert kernel.chains == {"FORWARD": [], "INPUT": []}
 
 
 def test_a_place_that_is_gone_does_not_stop_what_is_mended_elsewhere(kernel: Kernel) -> None:
@@ -162,7 +162,7 @@ def test_what_cannot_be_taken_back_is_told_and_stays_remembered(kernel: Kernel) 
     assert pathlib.Path(boot.STATE_PATH).exists()
     kernel.dies_at = ""
     host.Host(Tools(kernel.run), apply=True).take_back()
-    assert kernel.chains == {"FORWARD": []} and not pathlib.Path(boot.STATE_PATH).exists()
+    assert kernel.chains == {"FORWARD": [], "INPUT": []} and not pathlib.Path(boot.STATE_PATH).exists()
 
 
 def test_a_memory_that_cannot_be_read_is_no_empty_memory(kernel: Kernel) -> None:
@@ -170,3 +170,57 @@ def test_a_memory_that_cannot_be_read_is_no_empty_memory(kernel: Kernel) -> None
     pathlib.Path(boot.STATE_PATH).write_text("{")
     with pytest.raises(ChangeError, match="cannot be read"):
         host.Host(Tools(kernel.run), apply=True)
+
+
+PORTS = [{"port": "6443", "sources": ["192.0.2.11"]}, {"port": "10250", "sources": ["192.0.2.11"]}]
+
+
+@pytest.mark.parametrize("apply", [False, True])
+def test_ports_that_are_not_declared_any_more_are_taken_back(kernel: Kernel, apply: bool) -> None:
+    both = accepts_of(["10.42.0.0/16"], PORTS)
+    permit(kernel, accepts=both)
+    assert len(kernel.chains["PODNET-INPUT"]) == 2 and kernel.chains["INPUT"] == ["-A INPUT -j PODNET-INPUT"]
+    fewer = permit(kernel, apply, accepts_of(["10.42.0.0/16"], PORTS[:1]))
+    assert fewer.changed and len(kernel.chains["PODNET-INPUT"]) == (1 if apply else 2)
+    none = permit(kernel, apply, accepts_of(["10.42.0.0/16"], []))
+    assert none.changed and ("PODNET-INPUT" in kernel.chains) is not apply
+    assert kernel.chains["INPUT"] == ([] if apply else ["-A INPUT -j PODNET-INPUT"])
+    assert kernel.chains["FORWARD"] == ["-A FORWARD -j PODNET-FORWARD"]
+    assert permit(kernel, apply, accepts_of(["10.42.0.0/16"], [])).changed is not apply
+
+
+def test_what_an_option_that_is_left_out_let_in_stays(kernel: Kernel) -> None:
+    permit(kernel, accepts=accepts_of(["10.42.0.0/16"], PORTS))
+    known = host.Host(Tools(kernel.run), apply=True).known
+    asked = accepts_of(["10.43.0.0/16"], [])
+    assert asked.completed(known, cidrs=True, ports=False) == accepts_of(["10.43.0.0/16"], PORTS)
+    assert asked.completed(known, cidrs=True, ports=True) == asked
+    assert accepts_of([], PORTS[:1]).completed(known, False, True) == accepts_of(["10.42.0.0/16"], PORTS[:1])
+
+
+def test_without_any_jump_there_is_no_unit(kernel: Kernel) -> None:
+    only_ports = accepts_of([], PORTS)
+    permit(kernel, accepts=only_ports)
+    assert pathlib.Path(boot.UNIT_PATH).exists()
+    kernel.chains["INPUT"] = ["-A INPUT -j PODNET-INPUT", "-A INPUT -j ACCEPT"]
+    permit(kernel, accepts=accepts_of(["10.42.0.0/16"], []))
+    assert pathlib.Path(boot.UNIT_PATH).exists() and kernel.chains["FORWARD"]
+    assert kernel.chains["INPUT"] == ["-A INPUT -j ACCEPT"]
+
+
+@pytest.mark.parametrize(("cidr", "said"), [
+    ("10.42.1.5/16", "is an address within a network and not the network itself. Give 10.42.0.0/16"),
+    ("fd42::1/48", "Give fd42::/48"),
+    ("0.0.0.0/0", "is every address"),
+    ("::/0", "is every address"),
+    ("10.42.0.0", "has no length"),
+    ("pods", "is neither an address nor a network"),
+])  # fmt: skip
+def test_a_range_that_is_none_gets_a_sentence(cidr: str, said: str) -> None:
+    with pytest.raises(AcceptError, match=said):
+        accepts_of([cidr], [])
+
+
+def test_a_source_with_host_bits_gets_a_sentence() -> None:
+    with pytest.raises(AcceptError, match="ports: '192.0.2.11/24' is an address within"):
+        accepts_of([], [{"port": "6443", "sources": ["192.0.2.11/24"]}])

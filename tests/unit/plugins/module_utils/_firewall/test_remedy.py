@@ -69,7 +69,8 @@ def _no_files(monkeypatch: pytest.MonkeyPatch) -> None:
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A file of the host that loads the table of `inet_filter`."""
     file = tmp_path / "nftables.conf"
-    file.write_text("table inet filter {\n}\n")
+    chain = "type filter hook forward priority 0; policy drop;\n  iifname { cni0, eth9 } drop\n"
+    file.write_text(f"table inet filter {{\n chain forward {{\n  {chain} }}\n chain logdrop {{\n  drop\n }}\n}}\n")
     monkeypatch.setattr(judgement, "NFT_FILES", (str(file),))
     return file
 
@@ -159,14 +160,11 @@ def test_a_table_that_no_one_names_is_left_alone_and_the_rule_to_add_is_shown() 
     assert "nft add rule inet filter forward ip saddr 10.42.0.0/16 accept" in text
 
 
-def test_a_table_that_a_file_loads_is_mended_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    file = tmp_path / "nftables.conf"
-    file.write_text("flush ruleset\ntable inet filter {\n}\n")
-    monkeypatch.setattr(judgement, "NFT_FILES", (str(file),))
+def test_a_table_that_a_file_loads_is_mended_there(here: Path) -> None:
     evidence = node(nft=inet_filter())
     assert remedy(evidence).jump == Jump("forward", "nft", "inet", "filter", "forward")
     text = refusal("n2", Ruleset.from_evidence(evidence), judge(evidence, ACCEPTS), ACCEPTS)
-    assert f"Loaded by {file}. Add: nft add rule inet filter forward" in text
+    assert f"Loaded by {here}. Add: nft add rule inet filter forward" in text
     assert text.endswith("or set firewall_mode=permitted.")
 
 
@@ -318,11 +316,64 @@ def test_a_comment_denies_nothing(words: str, here: Path) -> None:
     assert remedy(node(saved)).jump.before == "-A FORWARD -j REJECT"
 
 
-@pytest.mark.parametrize("rule", ["-s 10.42.0.5/32", "-d 10.42.1.2/32", "-s 10.42.0.5/32 -d 10.42.1.2/32"])
-def test_a_rule_against_one_address_is_meant_for_it(rule: str) -> None:
-    with pytest.raises(Refusal, match="meant for that one"):
-        remedy(node(save(f"-A FORWARD {rule} -j DROP")))
-    assert remedy(node(save("-A FORWARD -s 10.42.0.0/24 -j DROP"))).jump.before == "-A FORWARD -s 10.42.0.0/24 -j DROP"
+@pytest.mark.parametrize(("rule", "about"), [
+    ("-s 10.42.0.5/32", "drops 10.42.0.5 and lets others of 10.42.0.0/16 pass, 10.42.0.4 for one"),
+    ("-d 10.42.1.2/32", "drops 10.42.1.2 and lets others"),
+    ("-s 10.42.0.5/32 -d 10.42.1.2/32", "drops 10.42.0.5 and lets others"),
+    ("-s 10.42.0.4/30", "drops 10.42.0.5 and lets others"),
+    ("-m iprange --src-range 10.42.0.1-10.42.0.99", "drops 10.42.0.5 and lets others"),
+    ("-s 10.42.0.0/24", "drops 10.42.0.5 and lets others"),
+    ("-p tcp --dport 80", "some protocols and ports only and lets others pass, UDP to port 53 for one"),
+    ("-p udp", "some protocols and ports only and lets others pass, TCP to port 80 for one"),
+    ("-p icmp", "some protocols and ports only"),
+    ("-o eth0", "closes the way to and from outside only"),
+    ("-s 10.42.0.0/16 ! -d 10.42.0.0/16", "closes the way to and from outside only"),
+])  # fmt: skip
+@pytest.mark.parametrize("policy", ["ACCEPT", "DROP"])
+def test_a_rule_that_is_about_some_of_the_pods_traffic_is_meant_for_it(rule: str, about: str, policy: str) -> None:
+    deny = f"-A FORWARD {rule} -j DROP"
+    evidence = {**node(save(deny, policy=policy)), "ip_route": [{"dst": "default", "dev": "eth0"}], "ip_rule": []}
+    dropped = [one for one in judge(evidence, ACCEPTS) if one.verdict.by.rule == deny]
+    assert dropped
+    with pytest.raises(Refusal) as refused:
+        remedy_for(Ruleset.from_evidence(evidence), dropped[0])
+    assert about in str(refused.value)
+    assert str(refused.value).endswith(f"If that is not wanted: iptables-nft -t filter -D FORWARD {rule} -j DROP")
+
+
+@pytest.mark.parametrize("rules", [
+    ("-A FORWARD -s 10.42.0.0/16 -j DROP",),
+    ("-A FORWARD -s 10.0.0.0/8 -j DROP",),
+    ("-A FORWARD -i cni0 -j DROP",),
+    # A part of the pods is let pass before; the rule itself is about all of them.
+    ("-A FORWARD -s 10.42.0.4 -j ACCEPT", "-A FORWARD -j DROP"),
+])  # fmt: skip
+def test_a_rule_that_is_in_the_way_of_all_pods_is_mended(rules: tuple[str, ...]) -> None:
+    first = next(rule for rule in rules if "ACCEPT" not in rule)
+    assert remedy(node(save(*rules))).jump.before == first
+
+
+@pytest.mark.parametrize("rules", [
+    ("-A FORWARD ! -s 10.42.0.4/30 -j RETURN", "-A FORWARD -j DROP"),
+    ("-A FORWARD -j MINE", "-A MINE -s 10.42.0.4/30 -j LAST", "-A MINE -j ACCEPT", "-A LAST -j DROP"),
+    ("-A FORWARD -s 10.42.0.4/30 -g LAST", "-A LAST -j LOG", "-A LAST -j DROP"),
+])  # fmt: skip
+def test_what_a_rule_is_about_may_stand_before_it(rules: tuple[str, ...]) -> None:
+    with pytest.raises(Refusal, match="lets others of 10.42.0.0/16 pass"):
+        remedy(node(save(*rules, chains=("MINE", "LAST"))))
+
+
+def test_what_a_mark_says_counts_as_an_address() -> None:
+    mangle = "*mangle\n:PREROUTING ACCEPT [0:0]\n-A PREROUTING -s 10.42.0.4/30 -j MARK --set-xmark 0x1/0x1\nCOMMIT\n"
+    text = mangle + save("-A FORWARD -m mark --mark 0x1/0x1 -j DROP")
+    with pytest.raises(Refusal, match="lets others of 10.42.0.0/16 pass.* -D FORWARD -m mark --mark 0x1/0x1 -j DROP"):
+        remedy(node(text))
+
+
+def test_a_set_of_nft_is_about_its_elements(here: Path) -> None:
+    some = {"set": ["10.42.0.5", "10.42.0.7", {"prefix": {"addr": "10.42.9.0", "len": 24}}]}
+    with pytest.raises(Refusal, match="nft delete rule inet filter forward handle 5"):
+        remedy(node(nft=inet_filter("accept", ([is_("saddr", some), DROP],))))
 
 
 BOGONS = {
@@ -344,10 +395,34 @@ def test_lists_of_addresses_that_no_one_uses_are_no_fault(version: int) -> None:
 
 
 def test_a_table_that_iptables_cannot_drive_is_driven_by_nft(here: Path) -> None:
-    here.write_text("table ip filter {\n}\n")
+    here.write_text("table filter {\n chain forward {\n  iifname cni0 drop\n }\n}\n")
     table = json.loads(json.dumps(inet_filter("accept", ([BY_CNI0, DROP],))).replace('"inet"', '"ip"'))
     incompatible = "# Table `filter' is incompatible, use 'nft' tool.\n"
     jump = remedy(node(incompatible, nft=table)).jump
     assert jump.native and Jump(**jump.as_dict()).native  # also when it is remembered
     same = save("-A forward -i cni0 -j DROP").replace("FORWARD", "forward")
     assert not remedy(node(same, nft=table)).jump.native
+
+
+SSH = "-A FORWARD -p tcp -m tcp --dport 22 -j ACCEPT"
+
+
+@pytest.mark.parametrize("backend", ["nft", "legacy"])
+@pytest.mark.parametrize(("rules", "place"), [
+    ((SSH, "-A FORWARD -i eth9 -j ACCEPT", "-A FORWARD -j REJECT"), "-I FORWARD 3 "),
+    (("-A FORWARD -j REJECT", SSH), "-I FORWARD 1 "),
+    ((SSH,), "-A FORWARD "),
+])  # fmt: skip
+def test_a_refusal_shows_the_place_right_before_what_drops(rules: tuple[str, ...], place: str, backend: str) -> None:
+    text = save(*rules, policy="DROP")
+    evidence = node(text) if backend == "nft" else node(legacy=text)
+    said = refusal("n2", Ruleset.from_evidence(evidence), judge(evidence, ACCEPTS), ACCEPTS)
+    # Typed one after the other: the second comes before the first, and both before what drops.
+    typed = [f"iptables-{backend} {place}{end} 10.42.0.0/16 -j ACCEPT" for end in ("-s", "-d")]
+    assert f"Add: {typed[0]}; {typed[1]}" in said
+
+
+def test_a_refusal_shows_the_handle_of_what_drops_in_a_table_of_nft(here: Path) -> None:
+    evidence = node(nft=inet_filter("accept", ([is_("saddr", "192.0.2.1"), {"accept": None}], [BY_CNI0, DROP])))
+    said = refusal("n2", Ruleset.from_evidence(evidence), judge(evidence, ACCEPTS), ACCEPTS)
+    assert "nft insert rule inet filter forward handle 6 ip saddr 10.42.0.0/16 accept" in said
