@@ -5,7 +5,7 @@
 """What containerd and kubernetes_packages would write on each supported system.
 
 The roles run for real, in check mode against this machine, with the facts of the system that they choose by. The facts
-are written by hand: no Ubuntu node was there to record them from.
+are what Ansible's own reader makes of the system's recorded /etc/os-release: fixtures/os-release/README.md.
 """
 
 from __future__ import annotations
@@ -18,14 +18,25 @@ import sys
 from typing import Any
 
 import pytest
+from ansible.module_utils import distro
+
+from ansible_collections.podnet.kubeadm.plugins.module_utils._evidence.identity import os_release
 
 ROOT = pathlib.Path(__file__).parents[3]
-SYSTEMS = {
-    "debian12": {"distribution": "Debian", "distribution_release": "bookworm", "distribution_version": "12.12"},
-    "debian13": {"distribution": "Debian", "distribution_release": "trixie", "distribution_version": "13.1"},
-    "ubuntu2204": {"distribution": "Ubuntu", "distribution_release": "jammy", "distribution_version": "22.04"},
-    "ubuntu2404": {"distribution": "Ubuntu", "distribution_release": "noble", "distribution_version": "24.04"},
-}
+RECORDED = pathlib.Path(__file__).parent / "fixtures" / "os-release"
+SYSTEMS = ("debian12", "debian13", "ubuntu2204", "ubuntu2404")
+
+
+def facts(system: str) -> dict[str, str]:
+    """`distribution` and `distribution_release`, by the library and the rules of Ansible's setup module."""
+    recorded = str(RECORDED / system)
+    read = distro.LinuxDistribution(include_lsb=False, os_release_file=recorded, distro_release_file=os.devnull)
+    return {
+        "distribution": read.id().capitalize(),
+        "distribution_release": read.os_release_info()["version_codename"],
+    }
+
+
 PLAY = """
 - hosts: localhost
   connection: local
@@ -38,7 +49,6 @@ PLAY = """
         cacheable: true
         distribution: "{{ system.distribution }}"
         distribution_release: "{{ system.distribution_release }}"
-        distribution_version: "{{ system.distribution_version }}"
   roles:
     - podnet.kubeadm.containerd
     - podnet.kubeadm.kubernetes_packages
@@ -60,7 +70,7 @@ def rendered(tmp_path: pathlib.Path, system: str, **variables: Any) -> tuple[dic
     play, answer = tmp_path / "play.yml", tmp_path / "answer.json"
     play.write_text(PLAY)
     given = {
-        "system": SYSTEMS[system],
+        "system": facts(system),
         "answer": str(answer),
         "containerd_repository_key": "KEY OF DOCKER",
         "kubernetes_packages_repository_key": "KEY OF KUBERNETES",
@@ -91,6 +101,28 @@ def rendered(tmp_path: pathlib.Path, system: str, **variables: Any) -> tuple[dic
     return files, {one["name"]: one.get("version", "") for one in result["packages"]}
 
 
+class Recorded:
+    """Stands for a host of which only /etc/os-release is known."""
+
+    def __init__(self, system: str) -> None:
+        self.path = RECORDED / system
+
+    def exists(self, path: str) -> bool:
+        return path == "/etc/os-release"
+
+    def read(self, path: str) -> str:
+        assert self.exists(path)
+        return self.path.read_text()
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_site_chooses_by_evidence_what_a_role_alone_chooses_by_facts(system: str) -> None:
+    release, seen = os_release(Recorded(system)), facts(system)  # type: ignore[arg-type]
+    assert release["ID"] == seen["distribution"].lower()
+    assert release["VERSION_CODENAME"] == seen["distribution_release"]
+    assert release["ID"] + release["VERSION_ID"].replace(".", "") == system
+
+
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_containerd_2_from_docker(tmp_path: pathlib.Path, system: str) -> None:
     files, packages = rendered(
@@ -102,10 +134,10 @@ def test_containerd_2_from_docker(tmp_path: pathlib.Path, system: str) -> None:
         ],
         containerd_https_proxy="http://proxy.example:3128",
     )
-    facts = SYSTEMS[system]
+    seen = facts(system)
     source = files["/etc/apt/sources.list.d/docker.sources"].splitlines()
-    assert f"URIs: https://download.docker.com/linux/{facts['distribution'].lower()}" in source
-    assert f"Suites: {facts['distribution_release']}" in source and "Components: stable" in source
+    assert f"URIs: https://download.docker.com/linux/{seen['distribution'].lower()}" in source
+    assert f"Suites: {seen['distribution_release']}" in source and "Components: stable" in source
     assert "Signed-By: /etc/apt/keyrings/docker.asc" in source
     assert files["/etc/apt/keyrings/docker.asc"] == "KEY OF DOCKER\n"
     config = files["/etc/containerd/config.toml"]
