@@ -99,7 +99,7 @@ def as_number(value: Any) -> int | None:
     if isinstance(value, int):
         return value
     if isinstance(value, str) and len(value) < 20:
-        digits = value.strip()
-        if digits.lstrip("-").isascii() and digits.lstrip("-").isdigit():
-            return int(digits)
+        digits = value.strip().removeprefix("-")
+        if digits.isascii() and digits.isdigit():
+            return int(value)
     return None

@@ -24,7 +24,18 @@ def test_readers_answer_an_empty_value_where_something_else_stands():
 
 
 @pytest.mark.parametrize(
-    ("value", "number"), [("7", 7), (7, 7), ("-3", -3), (True, None), ("", None), ("7.5", None), ("²", None)]
+    ("value", "number"),
+    [
+        ("7", 7),
+        (7, 7),
+        (" -3 ", -3),
+        ("--3", None),
+        (True, None),
+        ("", None),
+        ("7.5", None),
+        ("²", None),
+        ("9" * 20, None),
+    ],
 )
 def test_numbers(value, number):
     assert Item({"n": value}).number("n") == number
