@@ -19,9 +19,9 @@ from ._evidence._host import Host
 from ._evidence._intent import Intent
 from ._evidence._item import Item
 from ._evidence._kube import KubeNode
+from ._evidence._lines import by_node
 from ._evidence._net import Network
 from ._evidence._overlay import Lease, Overlay, in_use, leases, overlay
-from ._evidence._said import by_node
 from ._finding import Missing
 from ._plan import AddressPlan, derive, running
 

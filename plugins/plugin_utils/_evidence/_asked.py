@@ -8,18 +8,15 @@ from __future__ import annotations
 
 import contextlib
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from .._finding import Missing
+from .._view import View
 from ._flannel import NetConf
 from ._host import Host
 from ._item import Item
 from ._kube import Pod
 from ._texts import flags, yaml_documents
 from ._versions import Version, version
-
-if TYPE_CHECKING:
-    from .._view import View
 
 OVERHEAD = {"vxlan": 50, "wireguard": 60, "ipip": 20, "udp": 28, "host-gw": 0}
 """Bytes that a backend adds to a packet between IPv4 nodes; flannel itself leaves 80 for WireGuard."""

@@ -11,14 +11,12 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ...module_utils._netfilter import INPUT, Place, Ruleset, Verdict, standard_packets, walk
 from .._finding import Malformed, Missing
+from .._view import View
 from ._host import Host
-
-if TYPE_CHECKING:
-    from .._view import View
 
 POLICY_ENGINES = ("calico", "kube-router", "cilium", "weave", "antrea", "kube-network-policies")
 """Owners of rules that drop on purpose: what they enforce is a network policy."""

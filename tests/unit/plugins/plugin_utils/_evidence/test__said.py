@@ -1,0 +1,92 @@
+# Copyright (c) podnet.kubeadm contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from edits import flannel_pod, kube_node, log
+from rules import healthy
+
+from ansible_collections.podnet.kubeadm.plugins.plugin_utils._evidence._said import (
+    heard,
+    heard_without_host,
+    said_on,
+    said_without_host,
+)
+from ansible_collections.podnet.kubeadm.plugins.plugin_utils._view import View
+
+SIGN = re.compile("no space left")
+
+
+def spoken():
+    """Lines of flannel on every node, and of the kubelet and the kernel on node2."""
+    bundle = healthy()
+    for node in ("node1", "node2", "node3"):
+        log(bundle, flannel_pod(bundle, node), f"flannel on {node}\n  {node}: no space left  \n")
+    bundle["nodes"]["node2"]["journal"] = {"kubelet": "a\nb: no space left", "kernel": "c"}
+    return bundle
+
+
+def host_of(bundle, name="node2"):
+    view = View(bundle)
+    return view, view.nodes[name]
+
+
+def test_a_host_says_what_its_components_and_its_journals_say():
+    assert said_on(*host_of(spoken())) == ["flannel on node2", "  node2: no space left  ", "a", "b: no space left", "c"]
+
+
+@pytest.mark.parametrize(
+    ("where", "key", "first", "last"),
+    [
+        ("host", "journal", "flannel on node2", "  node2: no space left  "),
+        ("cluster", "logs", "a", "c"),
+        ("cluster", "pods", "a", "c"),
+        ("cluster", "nodes", "flannel on node2", "c"),  # the host's own name leads to them
+    ],
+)
+def test_what_was_not_looked_at_says_nothing(where, key, first, last):
+    bundle = spoken()
+    del (bundle["nodes"]["node2"] if where == "host" else bundle["cluster"])[key]
+    lines = said_on(*host_of(bundle))
+    assert (lines[0], lines[-1]) == (first, last)
+
+
+def test_a_host_that_the_inventory_calls_otherwise_says_the_same():
+    bundle = spoken()
+    before = said_on(*host_of(bundle))
+    bundle["nodes"]["second"] = {**bundle["nodes"].pop("node2"), "hostname": "other"}
+    assert said_on(*host_of(bundle, "second")) == before
+    kube_node(bundle, "node2")["status"]["addresses"] = []
+    assert said_on(*host_of(bundle, "second")) == ["a", "b: no space left", "c"]
+
+
+def test_the_first_line_with_a_sign_is_heard():
+    bundle = spoken()
+    assert heard(*host_of(bundle), SIGN) == "node2: no space left"
+    assert heard(*host_of(bundle), re.compile("b: no")) == "b: no space left"
+    assert heard(*host_of(bundle), re.compile("another")) == ""
+
+
+def test_of_a_long_line_the_end_is_heard():
+    bundle = spoken()
+    bundle["nodes"]["node2"]["journal"]["kubelet"] = "x" * 400 + "no space at all"
+    line = heard(*host_of(bundle), re.compile("at all"))
+    assert line.endswith("xno space at all") and len(line) == 300
+
+
+def test_nodes_without_evidence_from_their_host_speak_through_the_cluster():
+    bundle = spoken()
+    for name in ("node1", "node2"):
+        del bundle["nodes"][name]
+    del bundle["cluster"]["logs"][f"kube-flannel/{flannel_pod(bundle, 'node1')['metadata']['name']}/kube-flannel"]
+    bundle["nodes"]["node3.example"] = bundle["nodes"].pop("node3")
+    view = View(bundle)
+    every = [(place, node.name, lines[0]) for place, node, lines in said_without_host(view)]
+    assert every == [("node2", "node2", "flannel on node2")]
+    signs = [(place, node.name, line) for place, node, line in heard_without_host(view, SIGN)]
+    assert signs == [("node2", "node2", "node2: no space left")]
+    assert list(heard_without_host(view, re.compile("another"))) == []
