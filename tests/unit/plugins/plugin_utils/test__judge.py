@@ -23,52 +23,11 @@ def on(*hosts, summary="it is so", **more):
     return lambda node, view: [Found(summary, {"host": node.name}, **more)] if node.name in hosts else []
 
 
-def test_the_same_finding_on_many_hosts_is_one():
-    verdict = judge(View(BUNDLE), rule("a", check_node=on("n1", "n3")))
-    (found,) = verdict.findings
-    assert found.where == ["n1", "n3"]
-    assert found.evidence == {"n1": {"host": "n1"}, "n3": {"host": "n3"}}
-
-
 def test_a_consequence_is_folded_under_its_cause_at_the_same_place_only():
     rules = rule("cause", explains=("effect",), check_node=on("n1")) | rule("effect", check_node=on("n1", "n2"))
     first, second = judge(View(BUNDLE), rules).findings
     assert (first.code, [one.where for one in first.consequences]) == ("cause", [["n1"]])
     assert (second.code, second.where) == ("effect", ["n2"])
-
-
-def test_a_cause_found_host_by_host_explains_what_was_found_of_all_of_them():
-    pair = Found("pair", where=("n1", "n2"))
-    effect = rule("effect", check_cluster=lambda view: [pair])
-    for hosts, folded in ((("n1", "n2"), True), (("n1",), False)):
-        found = judge(View(BUNDLE), rule("cause", explains=("effect",), check_node=on(*hosts)) | effect).findings
-        assert [one.code for one in found] == (["cause"] if folded else ["cause", "effect"])
-
-
-def test_what_explains_through_another_is_folded_under_the_root():
-    rules = (
-        rule("root", explains=("middle",), check_cluster=lambda view: [Found("root")])
-        | rule("middle", explains=("leaf",), check_node=on("n1"))
-        | rule("leaf", check_node=on("n1"))
-    )
-    (found,) = judge(View(BUNDLE), rules).findings
-    assert [one.code for one in found.walk()] == ["root", "leaf", "middle"] or {one.code for one in found.walk()} == {
-        "root",
-        "middle",
-        "leaf",
-    }
-    assert len(found.consequences) == 2
-
-
-def test_a_warning_never_hides_an_error():
-    rules = rule("cause", "warning", explains=("effect",), check_node=on("n1")) | rule("effect", check_node=on("n1"))
-    assert [one.code for one in judge(View(BUNDLE), rules).findings] == ["effect", "cause"]
-
-
-def test_the_most_severe_is_first_then_the_smaller_rank():
-    rules = rule("late", check_node=on("n1")) | rule("w", "warning", rank=1, check_node=on("n1"))
-    rules |= rule("early", rank=10, check_node=on("n1"))
-    assert [one.code for one in judge(View(BUNDLE), rules).findings] == ["early", "late", "w"]
 
 
 def test_an_accepted_code_is_listed_and_explains_nothing():
