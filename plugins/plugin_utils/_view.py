@@ -142,7 +142,15 @@ class View:
         if not self.has_intent:
             return None
         asked = self.intent.flannel if self.intent.has("flannel") else Item({})
-        backend = {"Type": asked.text("backend") or "vxlan", "Port": asked.number("port")}
+        port, vni = asked.number("port") or None, asked.number("vni") or None  # 0 leaves it to flannel
+        backend = {
+            "Type": asked.text("backend") or "vxlan",
+            "Port": port,
+            "ListenPort": port,
+            "VNI": vni,
+            "DirectRouting": asked.flag("direct_routing"),
+            "Mode": asked.text("tunnel_mode"),
+        }
         v6 = self.intent.has("pod_cidr") and any(one.version == 6 for one in self.intent.pod_networks())
         return overlay(NetConf({"Backend": backend, "EnableIPv6": v6}))
 

@@ -21,7 +21,6 @@ from ._versions import Version, version
 OVERHEAD = {"vxlan": 50, "wireguard": 60, "ipip": 20, "udp": 28, "host-gw": 0}
 """Bytes that a backend adds to a packet between IPv4 nodes; flannel itself leaves 80 for WireGuard."""
 OVERHEAD_V6 = {"vxlan": 70, "wireguard": 80}
-PORTS = {"vxlan": 8472, "wireguard": 51820, "udp": 8285}
 
 
 def net_conf(view: View) -> NetConf | None:

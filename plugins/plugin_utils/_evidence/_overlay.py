@@ -84,14 +84,16 @@ class Overlay:
 
 
 def in_use(conf: Overlay, node: KubeNode) -> Overlay:
-    """The overlay with backend and VNI as the node's lease says: what flannel runs with until its next restart."""
+    """The overlay with backend and VNI as the node's lease says: what flannel runs with until its next restart. No
+    lease names a port: that of another backend than configured is taken for flannel's own."""
     backend = node.flannel("backend-type").lower()
     if not node.flannel_lease or not backend:
         return conf
     vni = backend_data(node, 4).number("VNI")
     if vni is None:
         vni = backend_data(node, 6).number("VNI")
-    return replace(conf, backend=backend, vni=conf.vni if vni is None else vni)
+    port = conf.port if backend == conf.backend else PORTS.get(backend)
+    return replace(conf, backend=backend, vni=conf.vni if vni is None else vni, port=port)
 
 
 def overlay(conf: NetConf) -> Overlay:

@@ -35,7 +35,6 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from ..._evidence._asked import PORTS, backend, backend_option
 from ..._evidence._host import Host
 from ..._evidence._said import said_on
 from ..._finding import Found, Missing
@@ -95,11 +94,10 @@ def _kubelets(node: Host) -> Iterator[Found]:
 
 def _tunnel(node: Host, view: View) -> Iterator[Found]:
     try:
-        kind = backend(view)
+        kind, port = view.overlay.backend, view.overlay.port
     except Missing:
         return
     said = next((line.strip() for line in said_on(view, node) if _UP.search(line)), "")
-    port = backend_option(view, "Port", "port") or PORTS.get(kind)
     if kind not in ("vxlan", "udp", "wireguard") or port is None:
         return
     same = [link for link in node.links if link.kind == "vxlan" and link.data.number("port") == port]
@@ -112,7 +110,7 @@ def _tunnel(node: Host, view: View) -> Iterator[Found]:
     elif said:
         yield Found(f"flannel's port {port} is in use", compared)
     elif (
-        kind != "udp" and not same and not _own(node, kind) and any(_listens(one, int(port)) for one in listeners(node))
+        kind != "udp" and not same and not _own(node, kind) and any(_listens(one, port) for one in listeners(node))
     ):
         yield Found(f"something else than flannel listens on udp/{port}", compared)
 

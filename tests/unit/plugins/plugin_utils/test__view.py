@@ -55,3 +55,30 @@ def test_a_host_finds_its_node_by_name_by_inventory_name_and_by_address():
 
 def test_an_intent_given_beside_the_evidence_replaces_its_own():
     assert View(healthy(), {"pod_cidr": "10.9.0.0/16"}).intent.pod_texts == ["10.9.0.0/16"]
+
+
+@pytest.mark.parametrize(
+    ("asked", "backend", "port", "tunnel", "direct"),
+    [
+        ({}, "vxlan", 8472, "flannel.1", False),
+        ({"vni": 0, "port": 0, "direct_routing": False}, "vxlan", 8472, "flannel.1", False),
+        ({"vni": 9, "port": "4789", "direct_routing": True}, "vxlan", 4789, "flannel.9", True),
+        ({"backend": "wireguard", "port": 51999}, "wireguard", 51999, "flannel-wg", False),
+        ({"backend": "host-gw"}, "host-gw", None, None, False),
+    ],
+)
+def test_before_there_is_a_cluster_the_overlay_is_what_the_variables_ask_for(asked, backend, port, tunnel, direct):
+    bundle = {"intent": {"pod_cidr": "10.244.0.0/16", "flannel": asked}}
+    overlay = View(bundle).overlay
+    assert (overlay.backend, overlay.port, overlay.tunnels.get(4), overlay.direct) == (backend, port, tunnel, direct)
+    bundle["intent"]["net_conf"] = '{"Backend": {"Type": "ipip"}}'
+    assert View(bundle).overlay.backend == "ipip"
+
+
+def test_without_flannels_configuration_the_overlay_is_that_of_its_leases():
+    bundle = healthy("cluster-dual")
+    del bundle["cluster"]["flannel_config"]
+    bundle["intent"]["flannel"] = {"backend": "host-gw"}
+    assert View(bundle).overlay.tunnels == {4: "flannel.1", 6: "flannel-v6.1"}
+    with pytest.raises(Missing):
+        _read = View({"cluster": {"pods": {}}}).overlay

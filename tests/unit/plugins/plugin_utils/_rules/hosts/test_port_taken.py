@@ -42,6 +42,15 @@ def test_what_looks_like_it(line):
     assert findings("port-taken", listening(line)) == []
 
 
+@pytest.mark.parametrize(("port", "taken"), [(51820, False), (51999, True), (8472, False)])
+def test_of_wireguard_the_port_that_is_asked_for(port, taken):
+    bundle = listening(f"udp UNCONN 0 0 0.0.0.0:{port} 0.0.0.0:*")
+    bundle["intent"]["flannel"] |= {"backend": "wireguard", "port": 51999}
+    assert bool(findings("port-taken", bundle)) is taken
+    bundle["intent"]["net_conf"] = '{"Backend": {"Type": "wireguard", "ListenPort": 51999}}'
+    assert bool(findings("port-taken", bundle)) is taken
+
+
 def test_a_worker_needs_no_port_of_the_control_plane():
     assert findings("port-taken", listening("tcp LISTEN 0 4096 *:6443 *:*", "node2")) == []
 
