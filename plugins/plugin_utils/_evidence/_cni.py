@@ -81,8 +81,9 @@ def cni_files(raw: Any) -> list[CniFile]:
     """The files by name, those of other suffixes left out."""
     if not isinstance(raw, dict):
         raise ValueError(f"texts by file name are expected, a {type(raw).__name__} stands there")
-    return [
-        cni_file(name, text)
-        for name, text in sorted(raw.items())
+    taken = {
+        name: text
+        for name, text in raw.items()
         if isinstance(name, str) and name.endswith(SUFFIXES) and isinstance(text, str)
-    ]
+    }
+    return [cni_file(name, taken[name]) for name in sorted(taken)]
