@@ -52,9 +52,8 @@ def _expression(one: Item, value: str | None) -> bool:
 
 def applies(policy: Object, direction: str, labels: dict[str, str]) -> bool:
     """Whether the policy isolates pods with these labels in a direction, ``Ingress`` or ``Egress``."""
-    types = policy.texts("spec", "policyTypes") or (
-        ["Ingress", "Egress"] if policy.has("spec", "egress") else ["Ingress"]
-    )
+    default = ["Ingress", "Egress"] if policy.items("spec", "egress") else ["Ingress"]
+    types = policy.texts("spec", "policyTypes") or default
     return direction in types and selects(policy.item("spec", "podSelector"), labels)
 
 
