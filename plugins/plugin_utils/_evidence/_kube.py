@@ -12,13 +12,14 @@ from typing import Any
 from ._item import Item
 from ._net import Address, Network, address, network
 from ._part import kube_items
-from ._texts import flags, json_object
+from ._texts import flags
+from ._versions import image_name
 
 FLANNEL_PREFIX = "flannel.alpha.coreos.com/"
 
 
 class Object(Item):
-    """Any object: name, namespace, labels, annotations, and the readers of `Item` for the rest."""
+    """Any object: name, namespace, labels, and the readers of `Item` for the rest."""
 
     @cached_property
     def name(self) -> str:
@@ -31,10 +32,6 @@ class Object(Item):
     @property
     def labels(self) -> dict[str, str]:
         return self.map("metadata", "labels")
-
-    @property
-    def annotations(self) -> dict[str, str]:
-        return self.map("metadata", "annotations")
 
 
 class KubeNode(Object):
@@ -77,14 +74,6 @@ class KubeNode(Object):
     def flannel_lease(self) -> bool:
         """Whether flannel ran on it. It annotates before it checks, so this proves no good lease."""
         return self.flannel("kube-subnet-manager") == "true"
-
-    @cached_property
-    def vtep_mac(self) -> str:
-        """The MAC of flannel.1 as peers were told, or ""."""
-        try:
-            return json_object(self.flannel("backend-data")).text("VtepMAC").lower()
-        except ValueError:
-            return ""
 
 
 class Pod(Object):
@@ -168,8 +157,7 @@ def runs_flannel(containers: list[Item]) -> bool:
         command = one.texts("command") + one.texts("args")
         if any(word.rpartition("/")[2] == "flanneld" for word in command):
             return True
-        image = one.text("image").rpartition("/")[2].partition(":")[0].partition("@")[0]
-        if image in ("flannel", "mirrored-flannel", "mirrored-flannelcni-flannel"):
+        if image_name(one.text("image")) in ("flannel", "mirrored-flannel", "mirrored-flannelcni-flannel"):
             return True
     return False
 
