@@ -17,7 +17,9 @@ SOURCE_PORTS = range(10000, 30000)
 def trace_plan(cluster: Any, hosts: Any, source: str, target: str) -> dict[str, Any]:
     """What there is to watch, on which hosts, for a connection from a pod; or a sentence about why it cannot be."""
     try:
-        return plan(plain(cluster), plain(hosts), str(source), str(target), random.choice(SOURCE_PORTS)).as_dict()
+        number = random.getrandbits(32) or 1  # 0 leaves TCP's to the kernel
+        found = plan(plain(cluster), plain(hosts), str(source), str(target), random.choice(SOURCE_PORTS), number)
+        return found.as_dict()
     except TraceError as error:
         return {"refused": str(error)}
 

@@ -9,7 +9,7 @@ from typing import Any
 from ..plugin_utils._plain import plain
 from ..plugin_utils._trace import kinds, trace
 from ..plugin_utils._trace_reason import reasons
-from ..plugin_utils._trace_tell import report
+from ..plugin_utils._trace_tell import report, sentence
 from ..plugin_utils._view import View
 
 
@@ -21,7 +21,8 @@ def trace_report(
     links = {host: kinds(node, plan["tunnel"]) for host, node in nodes.items()}
     found = trace(plan, seen, client, links)
     why = reasons(found, View({"nodes": nodes, "cluster": cluster}))
-    return {"answered": found.answered, "lines": report(found, why), "reasons": why}
+    told = {"lines": report(found, why), "sentence": sentence(found, why)}
+    return {"answered": found.answered, **told, "reasons": why}
 
 
 class FilterModule:

@@ -39,10 +39,11 @@ def _address(address: str, at: int) -> list[tuple[int, int, int, int]]:
     return [(4, at + 4 * index, 0xFFFFFFFF, word) for index, word in enumerate(words)]
 
 
-def patterns(version: int, port: int, peers: list[tuple[str, int]], vxlan_port: int) -> list[Any]:
+def patterns(version: int, port: int, peers: list[tuple[str, int]], vxlan_port: int, protocol: int = TCP) -> list[Any]:
     """Lists of tests; a packet that passes all tests of one list is of the connection.
 
-    version: 4 or 6. port: where the connection starts. peers: its other ends. vxlan_port: 0 for no VXLAN.
+    version: 4 or 6. port: where the connection starts. peers: its other ends. vxlan_port: 0 for no VXLAN. protocol: TCP
+    or UDP.
     """
     found = []
     starts: list[tuple[list[tuple[int, int, int, int]], int]] = [([], 0)]
@@ -50,18 +51,21 @@ def patterns(version: int, port: int, peers: list[tuple[str, int]], vxlan_port: 
         head = [*_ip(outer, 0, UDP), (2, _length(outer) + 2, 0xFFFF, vxlan_port)]
         starts.append((head, _length(outer) + VXLAN_HEADERS))
     for head, at in starts:
-        tcp, header = _ip(version, at, TCP), at + _length(version)
+        plain, header = _ip(version, at, protocol), at + _length(version)
         quoted = header + 8
-        error = [*_ip(version, at, ICMP if version == 4 else ICMPV6), *_ip(version, quoted, TCP)]
-        found += [[*head, *tcp, (2, header + side, 0xFFFF, port)] for side in (0, 2)]
+        error = [*_ip(version, at, ICMP if version == 4 else ICMPV6), *_ip(version, quoted, protocol)]
+        found += [[*head, *plain, (2, header + side, 0xFFFF, port)] for side in (0, 2)]
         found += [[*head, *error, (2, quoted + _length(version) + side, 0xFFFF, port)] for side in (0, 2)]
         for address, peer_port in peers:
             source = at + (12 if version == 4 else 8)
             destination = source + (4 if version == 4 else 16)
             found += [
-                [*head, *tcp, (2, header + side, 0xFFFF, peer_port), *_address(address, where)]
+                [*head, *plain, (2, header + side, 0xFFFF, peer_port), *_address(address, where)]
                 for side, where in ((0, source), (2, destination))
             ]
+            aimed = quoted + destination - at
+            port_there = (2, quoted + _length(version) + 2, 0xFFFF, peer_port)
+            found.append([*head, *error, port_there, *_address(address, aimed)])
     return found
 
 
@@ -99,25 +103,31 @@ def fits(data: bytes, wanted: list[Any]) -> bool:
 def headers(data: bytes, vxlan_port: int) -> dict[str, Any]:
     """What the headers of a packet that fits say.
 
-    source, destination, source_port, destination_port, flags (letters of SAFRP), sequence, acknowledged; within VXLAN
-    also outer_source, outer_destination and vni. Of an ICMP error: error (type, code), reporter, and the quoted packet.
+    source, destination, source_port, destination_port, sequence; of TCP flags (letters of SAFRP) and acknowledged;
+    within VXLAN also outer_source, outer_destination and vni. Of an ICMP error: error (type, code), reporter, and the
+    quoted packet. A datagram's sequence is what its first two bytes say, where DNS has the number of the question.
     """
     said: dict[str, Any] = {}
     version, at = data[0] >> 4, 0
-    protocol = data[9] if version == 4 else data[6]
-    if protocol == UDP and vxlan_port:
+    protocol = _protocol(data, 0)
+    if protocol == UDP and vxlan_port and struct.unpack_from("!H", data, _length(version) + 2)[0] == vxlan_port:
         said["outer_source"], said["outer_destination"] = _ends(data, 0)
         said["vni"] = int.from_bytes(data[_length(version) + 12 : _length(version) + 15], "big")
         at = _length(version) + VXLAN_HEADERS
         version = data[at] >> 4
-        protocol = data[at + 9] if version == 4 else data[at + 6]
+        protocol = _protocol(data, at)
     if protocol in (ICMP, ICMPV6):
         header = at + _length(version)
         said["error"], said["reporter"] = [data[header], data[header + 1]], _ends(data, at)[0]
         at = header + 8
+        protocol = _protocol(data, at)
     said["source"], said["destination"] = _ends(data, at)
     header = at + _length(version)
     said["source_port"], said["destination_port"] = struct.unpack_from("!HH", data, header)
+    if protocol == UDP:
+        if len(data) >= header + 10:
+            said["sequence"] = struct.unpack_from("!H", data, header + 8)[0]
+        return said
     if len(data) >= header + 8:  # an ICMP error quotes at least that
         said["sequence"] = struct.unpack_from("!I", data, header + 4)[0]
     if len(data) >= header + 14 and "error" not in said:
@@ -125,6 +135,11 @@ def headers(data: bytes, vxlan_port: int) -> dict[str, Any]:
         bits = data[header + 13]
         said["flags"] = "".join(letter for bit, letter in FLAGS.items() if bits & bit)
     return said
+
+
+def _protocol(data: bytes, at: int) -> int:
+    """What the IP header at an offset carries."""
+    return data[at + 9] if data[at] >> 4 == 4 else data[at + 6]
 
 
 def _ends(data: bytes, at: int) -> tuple[str, str]:

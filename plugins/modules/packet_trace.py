@@ -7,11 +7,11 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: packet_trace
-short_description: Watch where one connection of a pod comes by on a host
+short_description: Watch where one connection comes by on a host
 description:
-  - Watches all links of a host, and those of some of its pods, for the packets of one TCP connection
-    (O(state=watching)). Makes that connection from a pod (O(state=connecting)), and answers what came by
-    (O(state=collected)).
+  - Watches all links of a host, and those of some of its pods, for the packets of one connection of TCP or UDP
+    (O(state=watching)). Makes that connection from a pod or from the host (O(state=connecting)), and answers what
+    came by (O(state=collected)).
   - Only headers are read, through packet sockets with a filter of the kernel, so that a busy host does not notice.
     Nothing is installed, and nothing is written to a disk.
   - The watch is a process of its own on the host that ends when it is asked, or after O(life).
@@ -34,7 +34,8 @@ options:
   state:
     description:
       - V(watching) starts the watch, and returns when it sees everything.
-      - V(connecting) makes the connection from the pod O(pods), and waits for its end.
+      - V(connecting) makes the connection from the pod O(pods), or from the host where it is empty, and waits for its
+        end.
       - V(collected) ends the watch.
     type: str
     required: true
@@ -51,6 +52,18 @@ options:
   source_port:
     description: The port from which the connection starts, by which its packets are known.
     type: int
+  sequence:
+    description:
+      - By which its packets are known where an address translation changes the port. TCP's initial sequence number,
+        32 bits, or the first two bytes of the datagram, 16 bits.
+      - Without it the kernel chooses TCP's, and datagrams have 0.
+    type: int
+  protocol:
+    description:
+      - What is tried. With V(udp) a question is sent that every DNS server answers at once, and again each second.
+    type: str
+    choices: [tcp, udp]
+    default: tcp
   address:
     description: The address that is asked.
     type: str
@@ -108,7 +121,8 @@ EXAMPLES = r"""
 
 RETURN = r"""
 outcome:
-  description: How the connection ended, V(connected), V(refused), V(no answer), or in the kernel's words.
+  description:
+    - How the connection ended, V(connected) (of UDP V(answered)), V(refused), V(no answer), or in the kernel's words.
   type: str
   returned: O(state=connecting), outside check mode
   sample: connected
@@ -121,8 +135,8 @@ packets:
   description:
     - Headers of the packets in the order in which they came by, with C(place) (V(host) or the pod), C(link), C(out)
       (whether the link sent it), C(time) (seconds since the epoch), C(source), C(destination), C(source_port),
-      C(destination_port), C(flags), C(sequence) and C(acknowledged). Within VXLAN also C(outer_source),
-      C(outer_destination) and C(vni).
+      C(destination_port) and C(sequence), of TCP also C(flags) and C(acknowledged). Within VXLAN also
+      C(outer_source), C(outer_destination) and C(vni).
     - Of an ICMP error C(error) (type and code), C(reporter), and the addresses and ports of the packet it quotes.
   type: list
   elements: dict
@@ -188,13 +202,16 @@ def act(module: AnsibleModule) -> dict[str, Any]:
     if module.check_mode:
         return {}
     pods = namespaces(module)
+    udp = params["protocol"] == "udp"
     if params["state"] == "connecting":
-        if len(pods) != 1:
+        if len(pods) > 1:
             raise _netns.NetnsError(f"pods has {len(pods)} pods; one of them makes the connection")
-        netns = next(iter(pods.values()))
-        return _trace_watch.connect(netns, params["source_port"], *peers[0], params["limit"])
+        netns = next(iter(pods.values()), "")
+        start = params["source_port"], *peers[0], params["limit"]
+        return _trace_watch.connect(netns, *start, params["sequence"], udp)
     version = 6 if ":" in peers[0][0] else 4
-    wanted = _trace_filter.patterns(version, params["source_port"], peers, params["vxlan_port"])
+    protocol = _trace_filter.UDP if udp else _trace_filter.TCP
+    wanted = _trace_filter.patterns(version, params["source_port"], peers, params["vxlan_port"], protocol)
     _trace_watch.start(params["word"], wanted, params["vxlan_port"], pods, params["life"])
     return {}
 
@@ -208,6 +225,8 @@ def main() -> None:
             "word": {"type": "str", "required": True},
             "pods": strings,
             "source_port": {"type": "int"},
+            "sequence": {"type": "int"},
+            "protocol": {"type": "str", "choices": ["tcp", "udp"], "default": "tcp"},
             "address": {"type": "str"},
             "port": {"type": "int"},
             "peers": strings,

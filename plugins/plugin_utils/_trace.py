@@ -14,6 +14,7 @@ from typing import Any
 
 BRIDGE = "cni0"
 THERE, BACK = "there", "back"
+PORT_UNREACHABLE = ((3, 3), (1, 4))
 
 
 @dataclass(frozen=True)
@@ -93,8 +94,13 @@ class Trace:
 
     @property
     def answered(self) -> bool:
-        """Whether the other end itself answered: it connected, or its own reset came back."""
-        return self.outcome == "connected" or (self.outcome == "refused" and self.way is None and not self.errors)
+        """Whether the other end itself answered: it connected, or its own refusal came back."""
+        return self.came or (self.outcome == "refused" and self.way is None and not self.errors)
+
+    @property
+    def came(self) -> bool:
+        """Whether something came back to who asked."""
+        return self.outcome in ("connected", "answered")
 
 
 def trace(
@@ -103,6 +109,9 @@ def trace(
     """seen: the answers of C(collected) by host. client: that of C(connecting). links: `kinds` by host."""
     packets = [Packet.read(host, one) for host, answer in seen.items() for one in answer.get("packets") or []]
     there, back, errors = _sorted(plan, packets)
+    if not plan["source"]["pod"] and there:  # a node has many addresses; the kernel chose one
+        first = next((one for one in there if one.host == plan["source"]["host"]), there[0])
+        plan = {**plan, "source": {**plan["source"], "address": first.source}}
     if plan["direct"] and any(_leaves_plainly(one, plan, links) for one in there):
         plan = {**plan, "tunnel": "", "vxlan_port": 0}
     end, translated = _end(plan, there)
@@ -143,24 +152,33 @@ def _leaves_plainly(packet: Packet, plan: dict[str, Any], links: dict[str, dict[
 
 def _sorted(plan: dict[str, Any], packets: list[Packet]) -> tuple[list[Packet], list[Packet], list[Packet]]:
     """Those on the way there, those on the way back, and errors about the former. Address translation may change source
-    address and port, never the sequence numbers."""
-    source, port = plan["source"]["address"], plan["source"]["port"]
-    own = [one for one in packets if (one.source, one.source_port) == (source, port)]
+    address and port, never the sequence numbers; both ways of UDP have the same."""
+    udp, ends = plan["protocol"] == "udp", {(one["address"], one["port"]) for one in plan["ends"]}
+    port = plan["source"]["port"]
+    source = plan["source"]["address"] if plan["source"]["pod"] else None
+    own = [one for one in packets if source in (None, one.source) and one.source_port == port]
     sequences = {one.sequence for one in own if one.sequence is not None and "S" in one.flags}
+    sequences |= {plan["sequence"]} - {0}
     answered = {(number + 1) % 2**32 for number in sequences if number is not None}
     there: list[Packet] = []
     back: list[Packet] = []
     errors: list[Packet] = []
     for one in packets:
-        mine = (one.source, one.source_port) == (source, port) or one.sequence in sequences
-        to_me = (one.destination, one.destination_port) == (source, port)
+        mine = source in (None, one.source) and one.source_port == port
+        to_me = source in (None, one.destination) and one.destination_port == port
+        same = one.sequence in sequences
+        answers = same and (one.source, one.source_port) in ends if udp else one.acknowledged in answered
         if one.error is not None:
-            if mine:
+            if mine or same:
                 errors.append(one)
-        elif mine:
-            there.append(one)
-        elif to_me or one.acknowledged in answered:
+        elif to_me or (answers and not mine):
             back.append(one)
+        elif mine or same:
+            there.append(one)
+    words = [one for one in errors if udp and one.error in PORT_UNREACHABLE]
+    if any(one.reporter in {address for address, _port in ends} for one in words):  # by its own word nothing listens
+        own_words = [one for one in words if one.reporter in {plan["address"], *(address for address, _port in ends)}]
+        return there, back + own_words, [one for one in errors if one not in own_words]
     return there, back, errors
 
 
@@ -188,21 +206,21 @@ def path(plan: dict[str, Any], end: dict[str, Any]) -> list[Hop]:
     """The hops from the pod to an end, in order."""
     start, tunnel = plan["source"], plan["tunnel"]
     here, there = start["host"], end["host"] or end["node"]
-    hops = [Hop(here, "pod", True, start["pod"]), Hop(here, "veth", False, start["pod"])]
+    hops = [Hop(here, "pod", True, start["pod"]), Hop(here, "veth", False, start["pod"])] if start["pod"] else []
+    bridge = [Hop(here, "bridge", False)] if start["pod"] else []
     if end["pod"]:
         arrival = [Hop(there, "veth", True, end["pod"]), Hop(there, "pod", False, end["pod"])]
         if end["node"] == start["node"]:
-            return hops + arrival
+            return hops + arrival if start["pod"] else [Hop(there, "bridge", True), *arrival]
         tunnels = [Hop(here, "tunnel", True)], [Hop(there, "tunnel", False)]
         wire = [Hop(here, "nic", True), Hop(there, "nic", False)]
         if tunnel and not plan["vxlan_port"]:
             wire = []  # what is encrypted, or wrapped otherwise, cannot be told on the wire
         around = [*tunnels[0], *wire, *tunnels[1]] if tunnel else wire
-        return [*hops, Hop(here, "bridge", False), *around, Hop(there, "bridge", True), *arrival]
-    hops.append(Hop(here, "bridge", False))
+        return [*hops, *bridge, *around, Hop(there, "bridge", True), *arrival]
     if there == here:
-        return hops
-    return [*hops, Hop(here, "nic", True), *([Hop(there, "nic", False)] if there else [])]
+        return hops + bridge
+    return [*hops, *bridge, Hop(here, "nic", True), *([Hop(there, "nic", False)] if there else [])]
 
 
 def kinds(node: dict[str, Any], tunnel: str) -> dict[str, str]:

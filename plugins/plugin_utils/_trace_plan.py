@@ -2,7 +2,7 @@
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What a trace is between: a pod, and a pod, a service or an address; on which hosts it has to be watched.
+"""What a trace is between: a pod or a node, and a pod, a service or an address; on which hosts it has to be watched.
 
 Pure. What people wrote that fits nothing in the cluster raises TraceError with a sentence.
 """
@@ -10,7 +10,7 @@ Pure. What people wrote that fits nothing in the cluster raises TraceError with 
 from __future__ import annotations
 
 import ipaddress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from ._evidence._item import Item
@@ -20,6 +20,7 @@ from ._view import View
 
 ENDS_WATCHED = 8
 """How many pods of a service are watched; the connection goes to one of them."""
+PROTOCOLS = ("tcp", "udp")
 CONTROL_PLANE = "node-role.kubernetes.io/control-plane"
 
 
@@ -43,17 +44,21 @@ class End:
 
 @dataclass(frozen=True)
 class TracePlan:
-    """source: where it starts. address, port: what is asked. kind: pod, service or address. service: its name.
+    """source: where it starts; without a pod it is the node. sequence: by which its packets are known, TCP's initial
+    number (32 bits), or a datagram's first two bytes. address, port, protocol (tcp, udp): what is asked. kind: pod,
+    service or address. name: that of the service.
 
     ends: where it may arrive. watch: the pods to be watched by host. tunnel, vxlan_port: flannel's, "" and 0 without.
     direct: whether flannel goes without its tunnel to nodes of the same segment.
     """
 
     source: End
+    sequence: int
     kind: str
     name: str
     address: str
     port: int
+    protocol: str
     ends: list[End]
     watch: dict[str, list[str]] = field(default_factory=dict)
     backend: str = ""
@@ -67,9 +72,25 @@ class TracePlan:
         return {**asdict(self), "peers": peers}
 
 
-def plan(cluster: dict[str, Any], hosts: dict[str, str], source: str, target: str, source_port: int) -> TracePlan:
-    """cluster: the evidence's C(cluster). hosts: addresses of the inventory's hosts by their names."""
-    return _Planner(cluster, hosts).plan(source, target, source_port)
+@dataclass(frozen=True)
+class Target:
+    """What trace_to says. addresses: all that may be asked. note: what people should know of the choice."""
+
+    kind: str
+    name: str
+    addresses: list[str]
+    port: int
+    protocol: str
+    ends: list[End]
+    note: str = ""
+
+
+def plan(
+    cluster: dict[str, Any], hosts: dict[str, str], source: str, target: str, source_port: int, number: int = 0
+) -> TracePlan:
+    """cluster: the evidence's C(cluster). hosts: addresses of the inventory's hosts by their names. number: 32 bits by
+    which its packets are to be known."""
+    return _Planner(cluster, hosts).plan(source, target, source_port, number)
 
 
 class _Planner:
@@ -84,28 +105,27 @@ class _Planner:
                 f"the cluster did not say what it has ({missing}); is the API server up? podnet.kubeadm.doctor tells"
             ) from missing
 
-    def plan(self, source: str, target: str, source_port: int) -> TracePlan:
-        pod = self.source(source)
-        kind, name, addresses, port, ends, note = self.target(target, pod.namespace)
-        own = {one.version: str(one) for one in pod.addresses}
-        address = next((one for one in addresses if ipaddress.ip_address(one).version in own), "")
+    def plan(self, source: str, target: str, source_port: int, number: int) -> TracePlan:
+        start, own, namespace = self.source(source)
+        goal = self.target(target, namespace)
+        versions = [ipaddress.ip_address(one).version for one in own]
+        address = next((one for one in goal.addresses if ipaddress.ip_address(one).version in versions), "")
         if not address:
             raise TraceError(f"trace_from={source} and trace_to={target} have no family of addresses in common")
         version = ipaddress.ip_address(address).version
-        start = End(own[version], source_port, source, pod.node_name, self.host(pod.node_name))
-        if not start.host:
-            raise TraceError(
-                f"pod {source} is on node {pod.node_name}, and no host of the play is that node by name or address"
-            )
-        ends = [one for one in ends if ipaddress.ip_address(one.address).version == version][:ENDS_WATCHED]
-        watch: dict[str, list[str]] = {start.host: [source]}
+        start = replace(start, address=own[versions.index(version)], port=source_port)
+        ends = [one for one in goal.ends if ipaddress.ip_address(one.address).version == version][:ENDS_WATCHED]
+        if not start.pod and any(one.node == start.node and not one.pod for one in ends[:1]):
+            raise TraceError(f"trace_from={source} and trace_to={target} are both node {start.node}: no way is between")
+        watch: dict[str, list[str]] = {start.host: [start.pod] if start.pod else []}
         for end in ends:
             if end.host:
                 watch.setdefault(end.host, [])
             if end.host and end.pod and end.pod not in watch[end.host]:
                 watch[end.host].append(end.pod)
-        overlay = self.overlay(pod.node_name, version)
-        return TracePlan(start, kind, name, address, port, ends, watch, *overlay, note)
+        sequence = number & 0xFFFF if goal.protocol == "udp" else number
+        asked = goal.kind, goal.name, address, goal.port, goal.protocol
+        return TracePlan(start, sequence, *asked, ends, watch, *self.overlay(start.node, version), goal.note)
 
     def overlay(self, node_name: str, version: int) -> tuple[str, str, int, bool]:
         """Backend, its link, for vxlan its port, and DirectRouting, as flannel on a node runs with them."""
@@ -132,87 +152,94 @@ class _Planner:
     def pod_called(self, name: str) -> Pod | None:
         return next((one for one in self.pods if f"{one.namespace}/{one.name}" == name), None)
 
-    def source(self, name: str) -> Pod:
+    def source(self, name: str) -> tuple[End, list[str], str]:
+        """Where it starts, the addresses it may have there, and the namespace in which a bare name is looked for."""
+        node = self.view.cluster.node_by_name.get(name)
+        if node is not None:
+            return self.start(name, "", name), [str(one) for one in node.internal_addresses], "default"
         pod = self.pod_called(name)
         if pod is None:
-            namespace, slash, short = name.partition("/")
-            if not slash:
-                raise TraceError(f"trace_from={name} is no NAMESPACE/POD")
-            there = sorted(one.name for one in self.pods if one.namespace == namespace)
-            near = [one for one in there if one.startswith(short[:4])] or there
-            has = f"it has {', '.join(near[:5])}" if near else "it has none"
-            raise TraceError(f"trace_from={name}: namespace {namespace} has no pod {short}; {has}")
-        if pod.host_network:
-            raise TraceError(
-                f"trace_from={name} is in its host's network, so no pod network is on its way; take another"
-            )
-        if not pod.addresses or not pod.node_name:
-            raise TraceError(
-                f"trace_from={name} has no address yet (phase {pod.phase}); podnet.kubeadm.doctor tells why"
-            )
-        return pod
+            raise TraceError(self.no_pod(name))
+        if not pod.addresses or not pod.node_name or pod.phase != "Running":
+            raise TraceError(f"trace_from={name} {_not_there(pod)}")
+        inside = "" if pod.host_network else name
+        return self.start(name, inside, pod.node_name), [str(one) for one in pod.addresses], pod.namespace
 
-    def target(self, text: str, namespace: str) -> tuple[str, str, list[str], int, list[End], str]:
-        """kind, name, addresses, port, ends and a note of what trace_to says."""
-        name, port = _split(text)
-        try:
-            return self.to_address(str(ipaddress.ip_address(name)), port, text)
-        except TraceError:
-            raise
-        except ValueError:
-            pass
+    def start(self, name: str, pod: str, node: str) -> End:
+        host = self.host(node)
+        if not host:
+            raise TraceError(
+                f"trace_from={name} is on node {node}, and no host of the play is that node by name or address"
+            )
+        return End("", 0, pod, node, host)
+
+    def no_pod(self, name: str) -> str:
+        namespace, slash, short = name.partition("/")
+        if not slash:
+            return f"trace_from={name} is no NAMESPACE/POD, and no node is called so"
+        there = sorted(one.name for one in self.pods if one.namespace == namespace)
+        near = [one for one in there if one.startswith(short[:4])] or there
+        has = f"it has {', '.join(near[:5])}" if near else "it has none"
+        return f"trace_from={name}: namespace {namespace} has no pod {short}; {has}"
+
+    def target(self, text: str, namespace: str) -> Target:
+        name, port, protocol = _split(text)
+        if _is_address(name):
+            return self.to_address(str(ipaddress.ip_address(name)), port, protocol, text)
         full = name if "/" in name else f"{namespace}/{name}"
         pod = self.pod_called(full)
         service = next((one for one in self.services if f"{one.namespace}/{one.name}" == full), None)
         if pod is not None and ("/" in name or service is None):  # a bare name is a service's, where there is one
-            return self.to_pod(pod, full, port)
+            return self.to_pod(pod, full, port, protocol)
         if service is None:
             raise TraceError(f"trace_to={text} is no address, and there is neither a pod nor a service {full}")
-        return self.to_service(service, full, port)
+        return self.to_service(service, full, port, protocol)
 
-    def to_pod(self, pod: Pod, name: str, port: int) -> tuple[str, str, list[str], int, list[End], str]:
+    def to_pod(self, pod: Pod, name: str, asked: str, protocol: str) -> Target:
         addresses = [str(one) for one in pod.addresses]
-        if not addresses:
-            raise TraceError(f"trace_to={name} has no address yet (phase {pod.phase}); podnet.kubeadm.doctor tells why")
-        known = [one.number("containerPort") for c in pod.items("spec", "containers") for one in c.items("ports")]
-        note = "" if port or known else "the pod names no port, so 80 is asked; a refusal proves the way as well"
-        port = port or next((one for one in known if one), 80) or 80
-        return "pod", name, addresses, port, self.ends_of(pod, port), note
+        if not addresses or pod.phase != "Running":
+            raise TraceError(f"trace_to={name} {_not_there(pod)}")
+        named = [one for c in pod.items("spec", "containers") for one in c.items("ports")]
+        port, protocol = _chosen(named, "containerPort", asked, protocol) or (_number(name, asked), protocol)
+        note = "" if port else "the pod names no port, so 80 is asked; a refusal proves the way as well"
+        port, protocol = port or 80, protocol or "tcp"
+        return Target("pod", name, addresses, port, protocol, self.ends_of(pod, port), note)
 
     def ends_of(self, pod: Pod, port: int) -> list[End]:
         inside = "" if pod.host_network else f"{pod.namespace}/{pod.name}"
         host = self.host(pod.node_name)
         return [End(str(address), port, inside, pod.node_name, host) for address in pod.addresses]
 
-    def to_address(self, address: str, port: int, text: str) -> tuple[str, str, list[str], int, list[End], str]:
+    def to_address(self, address: str, asked: str, protocol: str, text: str) -> Target:
         for pod in self.pods:
             if not pod.host_network and pod.phase == "Running" and address in map(str, pod.addresses):
-                return self.to_pod(pod, f"{pod.namespace}/{pod.name}", port)
+                return replace(self.to_pod(pod, f"{pod.namespace}/{pod.name}", asked, protocol), addresses=[address])
         for service in self.services:
             if address in service.texts("spec", "clusterIPs"):
-                kind, name, _all, port, ends, note = self.to_service(
-                    service, f"{service.namespace}/{service.name}", port
-                )
-                return kind, name, [address], port, ends, note
+                found = self.to_service(service, f"{service.namespace}/{service.name}", asked, protocol)
+                return replace(found, addresses=[address])
+        port = _number(address, asked)
         if not port:
             raise TraceError(
                 f"trace_to={text} is no pod's and no service's address, so it needs a port: {address}:PORT"
             )
         node = next((one for one in self.nodes if address in map(str, one.internal_addresses)), None)
-        host = self.host(node.name) if node else ""
-        return "address", address, [address], port, [End(address, port, "", node.name if node else "", host)], ""
+        end = End(address, port, "", node.name if node else "", self.host(node.name) if node else "")
+        return Target("address", address, [address], port, protocol or "tcp", [end])
 
-    def to_service(self, service: Object, name: str, port: int) -> tuple[str, str, list[str], int, list[End], str]:
+    def to_service(self, service: Object, name: str, asked: str, protocol: str) -> Target:
         addresses = [one for one in service.texts("spec", "clusterIPs") if one != "None"]
         if not addresses:
             raise TraceError(f"trace_to={name} is a service without an address of its own; name one of its pods")
-        ports = [one for one in service.items("spec", "ports") if (one.text("protocol") or "TCP") == "TCP"]
-        chosen = next((one for one in ports if port in (0, one.number("port"))), None)
-        if chosen is None:
-            has = ", ".join(str(one.number("port")) for one in ports) or "none"
-            raise TraceError(f"trace_to={name}: the service has no TCP port {port or 'at all'}; it has {has}")
+        ports = service.items("spec", "ports")
+        found = _chosen(ports, "port", asked, protocol)
+        if found is None:
+            wanted = f"{protocol.upper() or 'TCP or UDP'} port {asked or 'at all'}"
+            has = ", ".join(f"{one.number('port')}/{_protocol(one)}" for one in ports) or "none"
+            raise TraceError(f"trace_to={name}: the service has no {wanted}; it has {has}")
+        number, protocol = found
+        chosen = next(one for one in ports if (one.number("port"), _protocol(one)) == found)
         selector = service.map("spec", "selector")
-        number = int(chosen.number("port") or 0)
         ends: list[End] = []
         if selector:
             members = [
@@ -231,7 +258,41 @@ class _Planner:
                         End(str(one), _target_port(chosen, None), "", node.name, self.host(node.name))
                         for one in node.internal_addresses
                     ]
-        return "service", name, addresses, number, ends, ""
+        return Target("service", name, addresses, number, protocol, ends)
+
+
+def _not_there(pod: Pod) -> str:
+    """Why a pod can be no end of a connection."""
+    if pod.phase in ("Succeeded", "Failed"):
+        return f"has ended (phase {pod.phase}); take one that is running"
+    return f"has no address yet (phase {pod.phase}); podnet.kubeadm.doctor tells why"
+
+
+def _protocol(port: Item) -> str:
+    return (port.text("protocol") or "TCP").lower()
+
+
+def _chosen(ports: list[Item], key: str, asked: str, protocol: str) -> tuple[int, str] | None:
+    """Number and protocol of the one that is asked for by number or name, of TCP where that is left open, or None."""
+    fit = [
+        (int(one.number(key) or 0), _protocol(one))
+        for one in ports
+        if asked in ("", str(one.number(key)), one.text("name"))
+        and _protocol(one) in ((protocol,) if protocol else PROTOCOLS)
+    ]
+    return min(fit, key=lambda one: one[1] != "tcp", default=None)
+
+
+def _number(name: str, asked: str) -> int:
+    """A port that nothing in the cluster names, 0 for none."""
+    if not asked:
+        return 0
+    if not asked.isdecimal() or not 0 < int(asked) < 65536:
+        raise TraceError(
+            f"trace_to={name}:{asked}: {asked!r} is no port; a number from 1 to 65535 is expected behind the colon, or "
+            "the name of a port that the pod or the service has"
+        )
+    return int(asked)
 
 
 def _target_port(port: Item, pod: Pod | None) -> int:
@@ -247,11 +308,22 @@ def _target_port(port: Item, pod: Pod | None) -> int:
     return int(port.number("port") or 0)
 
 
-def _split(text: str) -> tuple[str, int]:
-    """Name and port of C(NAME), C(NAME:PORT), C(V6) or C([V6]:PORT); 0 for no port."""
+def _is_address(text: str) -> bool:
+    try:
+        ipaddress.ip_address(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _split(text: str) -> tuple[str, str, str]:
+    """Name, port and protocol of C(NAME), C(NAME:PORT), C(NAME:PORT/udp), C(V6) or C([V6]:PORT); "" for none."""
     name, colon, port = text.rpartition(":")
     if not colon or text.endswith("]") or (text.count(":") > 1 and not text.startswith("[")):
-        return text.strip("[]"), 0
-    if not port.isdigit() or not 0 < int(port) < 65536:
-        raise TraceError(f"trace_to={text}: {port!r} is no port; a number from 1 to 65535 is expected behind the colon")
-    return name.strip("[]"), int(port)
+        return text.strip("[]"), "", ""
+    port, slash, protocol = port.partition("/")
+    if not port:
+        raise TraceError(f"trace_to={text} has no port behind its colon")
+    if slash and protocol.lower() not in PROTOCOLS:
+        raise TraceError(f"trace_to={text}: {protocol!r} cannot be traced; {' or '.join(PROTOCOLS)} is expected")
+    return name.strip("[]"), port, protocol.lower()

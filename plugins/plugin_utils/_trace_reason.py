@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..module_utils._netfilter import FORWARD, INPUT, OUTPUT
-from ._trace import BACK, BRIDGE, THERE, Hop, Trace
+from ._trace import BRIDGE, THERE, Hop, Trace
 from ._trace_step import Step
 from ._view import View
 
@@ -31,17 +31,22 @@ NOTHING_FOUND = "neither its configuration nor its rules say why"
 
 def reasons(trace: Trace, view: View) -> list[str]:
     """Sentences, the most telling first; empty where the connection came there and back."""
-    if trace.outcome == "connected":
+    if trace.came:
         return []
+    found = _Reasons(trace, view)
     if trace.way is None or trace.last is None:
-        return list(_refusals(trace, view))
-    return list(_Reasons(trace, view).all())
+        return list(_refusals(trace, view)) or list(found.not_taken() if trace.outcome == "no answer" else [])
+    return list(found.all())
 
 
 def _refusals(trace: Trace, view: View) -> Iterator[str]:
-    for one in trace.errors:
+    given = trace.plan["address"] if trace.plan["kind"] == "service" else ""
+    by_name = [one for one in trace.errors if one.reporter != given]
+    for one in by_name or trace.errors:
         words = ICMP_WORDS.get(one.error or (0, 0), f"type and code {one.error}")
-        yield f"{_owner(one.reporter, view)} answered with ICMP: {words}"
+        # What is sent back about a translated packet is translated too.
+        owner = trace.plan["source"]["host"] if one.reporter == given else _owner(one.reporter, view)
+        yield f"{owner} answered with ICMP: {words}"
 
 
 def _owner(address: str, view: View) -> str:
@@ -58,10 +63,10 @@ class _Reasons(Step):
 
     def all(self) -> Iterator[str]:
         yield from _refusals(self.trace, self.view)
-        if self.before is None:
+        if self.before is None and self.trace.plan["source"]["pod"]:
             yield f"the pod sent nothing: the kernel said {self.trace.outcome!r}; see the routes in the pod"
             return
-        found = list(self.why(self.before))
+        found = list(self.why(self.before) if self.before else self.sending())
         yield from found or [NOTHING_FOUND]
         for name, count in sorted(self.trace.drops.get(self.host, {}).items()):
             yield f"{self.host} dropped meanwhile: {name} {count}"
@@ -84,6 +89,23 @@ class _Reasons(Step):
                 yield from self.bridging(after)
             else:
                 yield from self.forwarding(before, after)
+
+    def sending(self) -> Iterator[str]:
+        """A node sent nothing to the first link on the way."""
+        after = self.after
+        if after is None:
+            return
+        yield from self.down(self.named(after))
+        yield from self.routing(after)
+        yield from self.filtered("", self.named(after), OUTPUT)
+
+    def not_taken(self) -> Iterator[str]:
+        """The answer came back to the host, or to the pod, and was not taken there."""
+        start, hops = self.trace.plan["source"], self.trace.hops
+        if start["pod"]:
+            yield f"its answer came back to pod {start['pod']}, which did not take it: see the rules in the pod"
+        elif hops and hops[0].back:
+            yield from self.filtered(hops[0].back[0].link, "", INPUT)
 
     def forwarding(self, before: Hop, after: Hop) -> Iterator[str]:
         values = self.raw().get("sysctl") or {}
@@ -141,11 +163,12 @@ class _Reasons(Step):
         source, destination, source_port, port = self.ends
         packet: dict[str, Any] = {
             "source": source, "destination": destination, "source_port": source_port, "destination_port": port,
-            "in": into or None, "out": out or None,
+            "in": into or None, "out": out or None, "protocol": self.trace.plan["protocol"],
         }  # fmt: skip
         plan = self.trace.plan
-        if self.trace.way == BACK:
-            packet.update(state="established", direction="reply", tcp_flags=["syn", "ack"])
+        if self.trace.way != THERE:
+            packet.update(state="established", direction="reply")
+            packet.update({"tcp_flags": ["syn", "ack"]} if plan["protocol"] == "tcp" else {})
         elif plan["kind"] == "service" and self.host == plan["source"]["host"]:
             packet.update(original_destination=plan["address"], original_destination_port=plan["port"])
         yield from self.walked(packet, hooks)
@@ -202,7 +225,9 @@ class _Reasons(Step):
             yield f"{before.host} sent it to the network as if {target} were there: it has no route to the pod's node"
         else:
             kind = (
-                f"UDP port {self.trace.plan['vxlan_port']}" if wrapped else f"TCP between {' and '.join(self.ends[:2])}"
+                f"UDP port {self.trace.plan['vxlan_port']}"
+                if wrapped
+                else f"{self.trace.plan['protocol'].upper()} between {' and '.join(self.ends[:2])}"
             )
             yield (
                 f"it left {before.host} for {sent} and did not come to {after.host}: what lies between them drops "
@@ -243,15 +268,20 @@ class _Reasons(Step):
         """It came to the end, and nothing came back from there."""
         end = self.trace.end
         if before.kind == "pod":
-            yield f"it came to pod {before.pod}, which sent nothing back: see the rules and routes in the pod"
+            udp = self.trace.plan["protocol"] == "udp"
+            may = " (what listens there may have no answer to a DNS question)" if udp else ""
+            yield f"it came to pod {before.pod}, which sent nothing back{may}: see the rules and routes in the pod"
             return
         if not end["host"] or end["host"] != before.host:
-            yield f"{end['address']} did not answer, and is no host of the play, so it is not seen what it does"
+            there = (
+                f"host {end['host'] or end['node']}" if end["node"] else f"{end['address']}, outside of the cluster,"
+            )
+            yield f"nothing came back from there, and {there} was not watched: whether it came so far is not known"
             return
         start = self.trace.plan["source"]
         packet = {
             "source": start["address"], "destination": end["address"], "source_port": start["port"],
-            "destination_port": end["port"], "in": self.named(before) or None,
+            "destination_port": end["port"], "in": self.named(before) or None, "protocol": self.trace.plan["protocol"],
         }  # fmt: skip
         yield from self.walked(packet, INPUT)
 

@@ -11,6 +11,7 @@ from typing import Any
 from ._tell import printable
 from ._trace import BRIDGE, THERE, Packet, Seen, Trace
 
+WORDS = {"S": "SYN", "SA": "SYN ACK", "RA": "RST", "": "UDP"}
 NOT_SEEN, NOT_WATCHED = "-", "?"
 NEXT = "next: podnet.kubeadm.doctor judges the whole cluster, and says what mends it"
 
@@ -19,8 +20,8 @@ def report(trace: Trace, reasons: list[str]) -> list[str]:
     """Lines: what was traced and how it ended, the table, the last hop, the reasons."""
     lines = [*_title(trace), *_table(trace)]
     if trace.unwatched:
-        lines.append(f"? not watched, for not in the play: {', '.join(trace.unwatched)}")
-    if trace.outcome == "connected" and trace.way is not None:
+        lines.append(f"? not watched, for not in the play or not reached: {', '.join(trace.unwatched)}")
+    if trace.came and trace.way is not None:
         other = sorted({f"{one.link} of {one.host}" for one in trace.astray})
         lines.append(f"It came there and back by other links than these: {', '.join(other) or 'they are not watched'}.")
     elif trace.way is not None:
@@ -32,15 +33,23 @@ def report(trace: Trace, reasons: list[str]) -> list[str]:
     return [printable(one) for one in lines]
 
 
+def sentence(trace: Trace, reasons: list[str]) -> str:
+    """How it ended in one sentence."""
+    if trace.answered:
+        return "The other end answered."
+    where = _where(trace).rstrip(":") if trace.way is not None else "No answer was taken"
+    return printable(f"{where}: {reasons[0]}" if reasons else f"{where}.")
+
+
 def _title(trace: Trace) -> list[str]:
     plan, end = trace.plan, trace.end
     start = plan["source"]
     of_node = f"address of node {end['node']}" if end["node"] else "address"
     target = f"{plan['kind']} {plan['name']}" if plan["kind"] != "address" else of_node
-    lines = [
-        f"pod {start['pod']} ({start['address']}, {start['node']}) to {target} ({plan['address']} port {plan['port']}):"
-        f" {trace.outcome} after {trace.ms:.1f} ms"
-    ]
+    source = f"pod {start['pod']} ({start['address']}, {start['node']})"
+    source = source if start["pod"] else f"node {start['node']} ({start['address']})"
+    port = f"{plan['protocol'].upper()} port {plan['port']}"
+    lines = [f"{source} to {target} ({plan['address']}, {port}): {trace.outcome} after {trace.ms:.1f} ms"]
     if plan["kind"] == "service":
         where = f"{end['pod'] or end['address']} ({end['address']} port {end['port']}, {end['node'] or 'no node'})"
         lines.append(f"the service's address became {where}" if trace.translated else f"the service has {where}")
@@ -81,7 +90,7 @@ def _cell(packets: list[Packet], first: float, watched: bool) -> str:
     if not packets:
         return NOT_SEEN
     again = sum(one.sequence == packets[0].sequence and one.flags == packets[0].flags for one in packets)
-    words = {"S": "SYN", "SA": "SYN ACK", "RA": "RST"}.get(packets[0].flags, packets[0].flags)
+    words = "ICMP" if packets[0].error else WORDS.get(packets[0].flags, packets[0].flags)
     return f"{words} {(packets[0].time - first) * 1000:.2f} ms" + (f" x{again}" if again > 1 else "")
 
 

@@ -23,4 +23,4 @@ def test_a_port_that_neither_kernel_nor_kubernetes_chooses() -> None:
 
 def test_what_people_wrote_wrong_is_answered_with_a_sentence() -> None:
     found = trace_plan.trace_plan(BASE["cluster"], BASE["hosts"], "client", "web")
-    assert found == {"refused": "trace_from=client is no NAMESPACE/POD"}
+    assert found == {"refused": "trace_from=client is no NAMESPACE/POD, and no node is called so"}

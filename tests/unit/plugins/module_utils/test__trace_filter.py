@@ -115,3 +115,36 @@ def test_headers() -> None:
     said = _trace_filter.headers(KEPT["quoted by an error"], 8472)
     assert (said["error"], said["reporter"], said["source"], said["sequence"]) == ([3, 3], N1, A, 1000)
     assert "flags" not in said
+
+
+def udp(source: str, destination: str, source_port: int, port: int, number: int = 0x1234) -> bytes:
+    return ip(source, destination, 17, struct.pack("!HHHHHH", source_port, port, 12, 0, number, 0x0100))
+
+
+QUESTION = udp(A, B, PORT, 53)
+MASQUERADED = udp(N1, B, 5555, 53)
+
+
+@pytest.mark.parametrize(
+    "data, kept",
+    [
+        (QUESTION, True),
+        (wrapped(N1, N2, QUESTION), True),
+        (MASQUERADED, True),
+        (ip(B, N1, 1, struct.pack("!BBHI", 3, 3, 0, 0) + MASQUERADED), True),
+        (tcp(A, B, PORT, 53), False),
+        (udp(A, B, 5555, 54), False),
+    ],
+)
+def test_datagrams(data: bytes, kept: bool) -> None:
+    patterns = _trace_filter.patterns(4, PORT, [(B, 53)], 8472, _trace_filter.UDP)
+    assert bool(run(_trace_filter.program(patterns), data)) is _trace_filter.fits(data, patterns) is kept
+
+
+def test_headers_of_datagrams() -> None:
+    said = _trace_filter.headers(wrapped(N1, N2, QUESTION), 8472)
+    assert (said["outer_source"], said["source_port"], said["sequence"]) == (N1, PORT, 0x1234)
+    assert "flags" not in said and "acknowledged" not in said
+    assert "outer_source" not in _trace_filter.headers(QUESTION, 8472)
+    error = _trace_filter.headers(ip(B, N1, 1, struct.pack("!BBHI", 3, 3, 0, 0) + MASQUERADED), 8472)
+    assert (error["error"], error["reporter"], error["sequence"]) == ([3, 3], B, 0x1234)

@@ -10,16 +10,18 @@ import json
 import os
 import secrets
 import shutil
+import socket
 import subprocess
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from ansible_collections.podnet.kubeadm.plugins.module_utils import _trace_filter, _trace_watch
+from ansible_collections.podnet.kubeadm.plugins.module_utils import _netns, _trace_filter, _trace_watch
 from ansible_collections.podnet.kubeadm.plugins.module_utils._trace_watch import WatchError
 
 PORT, VXLAN_PORT = 23456, 18472
+OUTCOMES = ["connected", "answered", "refused", "no answer"]
 needs_root = pytest.mark.skipif(
     os.geteuid() != 0 or not shutil.which("ip"), reason="network namespaces are made by root only, with iproute2"
 )
@@ -52,21 +54,24 @@ def pair() -> Iterator[tuple[str, str]]:
             subprocess.run(["ip", "netns", "delete", name], check=False, timeout=10)
 
 
-def watched(pair: tuple[str, str], address: str, port: int, connections: int = 1) -> tuple[str, dict[str, Any]]:
+def watched(
+    pair: tuple[str, str], address: str, port: int, connections: int = 1, udp: bool = False, number: int | None = None
+) -> tuple[str, dict[str, Any]]:
     """How a connection from the first namespace ended, and what a watch over both saw."""
     word = secrets.token_hex(4)
     version = 6 if ":" in address else 4
-    wanted = _trace_filter.patterns(version, PORT, [(address, port)], VXLAN_PORT)
+    protocol = _trace_filter.UDP if udp else _trace_filter.TCP
+    wanted = _trace_filter.patterns(version, PORT, [(address, port)], VXLAN_PORT, protocol)
     paths = {name: f"/run/netns/{name}" for name in pair}
     _trace_watch.start(word, wanted, VXLAN_PORT, paths, 20)
     outcome = ""
     for _number in range(connections):
         child = os.fork()  # there is no way back from the namespace
         if child == 0:
-            answer = _trace_watch.connect(paths[pair[0]], PORT, address, port, 1.0)
-            os._exit({"connected": 1, "refused": 2, "no answer": 3}.get(answer["outcome"], 4))
+            answer = _trace_watch.connect(paths[pair[0]], PORT, address, port, 1.5, number, udp)
+            os._exit(OUTCOMES.index(answer["outcome"]) if answer["outcome"] in OUTCOMES else 99)
         code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-        outcome = {1: "connected", 2: "refused", 3: "no answer"}.get(code, "other")
+        outcome = OUTCOMES[code] if code < len(OUTCOMES) else "other"
     return outcome, _trace_watch.collect(word, 5)
 
 
@@ -109,6 +114,50 @@ def test_an_icmp_error_is_seen_with_what_it_quotes(pair: tuple[str, str]) -> Non
     assert {(one["source"], one["destination"], one["source_port"]) for one in errors} == {
         ("192.0.2.1", "203.0.113.1", PORT)
     }
+
+
+@needs_root
+def test_a_connection_begins_with_the_number_it_is_given(pair: tuple[str, str]) -> None:
+    outcome, answer = watched(pair, "192.0.2.2", 81, number=0xFEDCBA98)
+    assert outcome == "refused"
+    assert {one["sequence"] for one in answer["packets"] if one["flags"] == "S"} == {0xFEDCBA98}
+
+
+@needs_root
+@pytest.mark.parametrize("address", ["198.51.100.2", "fd42::2"])
+def test_a_datagram_to_a_closed_port(pair: tuple[str, str], address: str) -> None:
+    outcome, answer = watched(pair, address, 53, udp=True, number=0x1234)
+    assert outcome == "refused"
+    sent = [one for one in answer["packets"] if not one.get("error")]
+    assert {(one["link"], one["sequence"], one["destination_port"]) for one in sent} == {
+        ("over", 0x1234, 53),
+        ("under", 0x1234, 53),
+    }
+    words = {(one["link"], one["reporter"], one["sequence"]) for one in answer["packets"] if one.get("error")}
+    assert words == {("over", address, 0x1234), ("under", address, 0x1234)}
+
+
+@needs_root
+def test_a_datagram_is_sent_again_and_its_answer_seen(pair: tuple[str, str]) -> None:
+    reader, writer = os.pipe()
+    server = os.fork()
+    if server == 0:  # answers the second datagram only
+        _netns.enter(f"/run/netns/{pair[1]}")
+        sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        sock.settimeout(10)
+        sock.bind(("192.0.2.2", 53))
+        os.write(writer, b"!")
+        sock.recvfrom(100)
+        data, peer = sock.recvfrom(100)
+        sock.sendto(data[:2] + b"yes", peer)
+        os._exit(0)
+    os.read(reader, 1)
+    outcome, answer = watched(pair, "192.0.2.2", 53, udp=True, number=7)
+    os.waitpid(server, 0)
+    assert outcome == "answered"
+    out = [one["source_port"] for one in answer["packets"] if one["place"] == pair[0]]
+    assert out == [PORT, PORT, 53]
+    assert {one["sequence"] for one in answer["packets"]} == {7}
 
 
 @needs_root

@@ -51,6 +51,10 @@ def last(found: Trace) -> str:
         ("node", 5),
         ("hostgw", 8),
         ("hairpin", 4),
+        ("udp", 4),
+        ("udprefused", 10),
+        ("udpnode", 5),
+        ("fromnode", 7),
     ],
 )
 def test_what_arrives_is_seen_on_every_hop_both_ways(name: str, hops: int) -> None:
@@ -97,6 +101,49 @@ def test_a_fault_is_told_with_its_hop(name: str, where: str, reason: str) -> Non
     assert last(found) == where
     assert reason in " ".join(why)
     assert found.answered is False
+
+
+def test_a_closed_port_is_an_answer_in_the_words_of_icmp() -> None:
+    found, why = judged(recorded("udprefused"))
+    assert (found.outcome, found.answered, why) == ("refused", True, [])
+    assert "ICMP" in report(found, why)[-1]
+
+
+def test_a_datagram_that_is_masqueraded_is_known_by_what_it_says() -> None:
+    one = recorded("udpnode")
+    sent = [packet for packet in one["seen"]["n2"]["packets"] if not packet.get("error")]
+    assert sent and all(packet["source_port"] != one["plan"]["source"]["port"] for packet in sent)
+    one["plan"]["sequence"] += 99
+    found, _why = judged(one)
+    assert not found.hops[-1].there
+
+
+def test_a_node_is_known_by_the_number_it_began_with() -> None:
+    one = recorded("fromnode")
+    assert {packet["source_port"] for packet in one["seen"]["n2"]["packets"]} - {one["plan"]["source"]["port"]}
+    found, why = judged(one)
+    assert report(found, why)[0].startswith("node n1 (fd42::) to service shop/web6 (fd43::7:9160, TCP port 80): conn")
+    one["plan"]["sequence"] += 99
+    found, _why = judged(one)
+    assert not found.hops[0].there
+
+
+def test_a_node_that_cannot_send() -> None:
+    one = recorded("fromnode")
+    one["seen"] = {host: {"packets": [], "drops": {}} for host in one["seen"]}
+    one["plan"]["tunnel"] = "flannel.1"
+    one["plan"]["source"]["address"], one["plan"]["ends"] = "10.211.3.11", recorded("healthy")["plan"]["ends"]
+    route = recorded("route")["nodes"]["n1"]
+    one["nodes"] = {host: {**node, **route} for host, node in recorded("healthy")["nodes"].items()}
+    found, why = judged({**one, "client": {"outcome": "no answer", "ms": 3000.0}})
+    assert "It was seen nowhere:" in report(found, why)
+    assert "n1 has no route to 10.244.1.3 (10.244.1.0/24, n2) by flannel.1; it goes by eth0 instead" in why
+
+
+def test_an_answer_that_the_pod_does_not_take() -> None:
+    found, why = judged({**recorded("healthy"), "client": {"outcome": "no answer", "ms": 3000.0}})
+    assert why == ["its answer came back to pod shop/client, which did not take it: see the rules in the pod"]
+    assert not found.answered
 
 
 def test_without_the_fault_in_the_evidence_no_reason_is_made_up() -> None:
@@ -165,7 +212,7 @@ def test_a_host_that_is_not_watched_is_said_not_to_be() -> None:
     lines = report(found, [])
     assert found.unwatched == ["n2"] and any(line.startswith("n2 ") and line.endswith("?") for line in lines)
     assert found.way is None
-    assert "? not watched, for not in the play: n2" in lines
+    assert "? not watched, for not in the play or not reached: n2" in lines
 
 
 def test_an_answer_that_does_not_come_from_a_host_that_is_not_watched() -> None:
@@ -174,7 +221,7 @@ def test_an_answer_that_does_not_come_from_a_host_that_is_not_watched() -> None:
     one["plan"]["ends"][0]["host"] = ""
     found, why = judged(one)
     assert last(found) == "back, n1 nic"
-    assert why[0].startswith("10.244.1.3 did not answer, and is no host of the play")
+    assert why[0].startswith("nothing came back from there, and host n2 was not watched")
 
 
 def test_nothing_was_sent() -> None:

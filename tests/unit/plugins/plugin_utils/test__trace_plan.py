@@ -70,9 +70,14 @@ def test_peers_are_what_the_service_stands_for() -> None:
         ("shop/clientx", "shop/web", "namespace shop has no pod clientx; it has client"),
         ("nowhere/x", "shop/web", "namespace nowhere has no pod x; it has none"),
         ("shop/client", "shop/nothing", "neither a pod nor a service shop/nothing"),
-        ("shop/client", "shop/web:http", "'http' is no port"),
+        ("shop/client", "shop/web:nix", "'nix' is no port"),
+        ("shop/client", "shop/web:0", "'0' is no port"),
+        ("shop/client", "shop/web:", "no port behind its colon"),
+        ("shop/client", "web:80/sctp", "'sctp' cannot be traced; tcp or udp is expected"),
+        ("shop/client", "web:80/udp", "the service has no UDP port 80; it has 80/tcp"),
+        ("n1", "10.211.3.11:22", "are both node n1"),
         ("shop/client", "192.0.2.7", "needs a port: 192.0.2.7:PORT"),
-        ("shop/client", "web:81", "the service has no TCP port 81; it has 80"),
+        ("shop/client", "web:81", "the service has no TCP or UDP port 81; it has 80/tcp"),
         ("shop/client", "[fd42::5]:80", "no family of addresses in common"),
     ],
 )
@@ -82,11 +87,49 @@ def test_what_cannot_be_traced_gets_a_sentence(source: str, target: str, said: s
     assert said in str(caught.value)
 
 
-def test_a_pod_in_its_hosts_network_is_refused() -> None:
+def test_a_pod_in_its_hosts_network_is_its_node() -> None:
     pods = BASE["cluster"]["pods"]["items"]
-    name = next(one["metadata"]["name"] for one in pods if one["metadata"]["namespace"] == "kube-flannel")
-    with pytest.raises(TraceError, match="is in its host's network"):
-        planned("shop/web", f"kube-flannel/{name}")
+    pod = next(one for one in pods if one["metadata"]["namespace"] == "kube-flannel")
+    node = pod["spec"]["nodeName"]
+    found = planned("shop/web", f"kube-flannel/{pod['metadata']['name']}")
+    assert (found.source.pod, found.source.node, found.watch[node]) == ("", node, ["shop/web"] if node == "n2" else [])
+    assert planned("shop/web", node).source == found.source
+
+
+@pytest.mark.parametrize("asked", ["53", "dns", "53/udp", "dns/UDP", ""])
+def test_ports_have_names_and_protocols(asked: str) -> None:
+    cluster: dict[str, Any] = json.loads(json.dumps(BASE["cluster"]))
+    service = next(one for one in cluster["services"]["items"] if one["metadata"]["name"] == "web")
+    service["spec"]["ports"] = [
+        {"name": "dns", "protocol": "UDP", "port": 53, "targetPort": 5353},
+        {"name": "dns-tcp", "protocol": "TCP", "port": 54, "targetPort": 5354},
+    ]
+    found = plan(cluster, BASE["hosts"], "shop/client", f"web:{asked}" if asked else "web", 12345, 0x12345678)
+    wanted = (53, "udp", 5353, 0x5678) if asked else (54, "tcp", 5354, 0x12345678)
+    assert (found.port, found.protocol, found.ends[0].port, found.sequence) == wanted
+
+
+def test_the_family_of_an_address_is_kept() -> None:
+    cluster: dict[str, Any] = json.loads(json.dumps(BASE["cluster"]))
+    for pod in cluster["pods"]["items"]:
+        if pod["metadata"]["namespace"] == "shop":
+            pod["status"]["podIPs"].append({"ip": f"fd42::{pod['metadata']['name'] == 'web':d}"})
+    found = plan(cluster, BASE["hosts"], "shop/client", "[fd42::1]:80", 12345)
+    assert (found.address, found.source.address, [one.address for one in found.ends]) == (
+        "fd42::1",
+        "fd42::",
+        ["fd42::1"],
+    )
+
+
+@pytest.mark.parametrize("phase, said", [("Pending", "has no address yet"), ("Succeeded", "has ended")])
+def test_a_pod_that_does_not_run(phase: str, said: str) -> None:
+    cluster: dict[str, Any] = json.loads(json.dumps(BASE["cluster"]))
+    for pod in cluster["pods"]["items"]:
+        pod["status"]["phase"] = phase
+    for source, target in (("shop/client", "shop/web"), ("n1", "shop/web")):
+        with pytest.raises(TraceError, match=said):
+            plan(cluster, BASE["hosts"], source, target, 12345)
 
 
 def test_the_source_has_to_be_on_a_host_of_the_play() -> None:
