@@ -9,10 +9,15 @@ from typing import Any
 from ..plugin_utils import _probe_report
 
 
-def probe_report(probes: list[dict[str, Any]], drops: dict[str, Any] | None = None, form: str = "lines") -> Any:
+def probe_report(
+    probes: list[dict[str, Any]],
+    drops: dict[str, Any] | None = None,
+    findings: list[dict[str, Any]] | None = None,
+    form: str = "lines",
+) -> Any:
     """Lines for people, JUnit, or evidence."""
     if form == "lines":
-        return _probe_report.report(probes, drops)
+        return _probe_report.report(probes, drops, findings)
     return {"junit": _probe_report.junit, "evidence": _probe_report.evidence}[form](probes)
 
 

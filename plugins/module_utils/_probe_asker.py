@@ -23,8 +23,8 @@ TRIES_PER_POD = 12
 class Asker:
     """Asks the paths of the plan; one method per kind of path, each raises ProbeFailed.
 
-    params: the options of the module C(pod_probe) in state C(probing). seen: the pods that answered at the service.
-    mtu: of the pod's link, in bytes, set once its namespace is entered.
+    params: the options of the module C(pod_probe) in state C(probing). seen: the pods that answered over TCP at each
+    address of the service. mtu: of the pod's link, in bytes, set once its namespace is entered.
     """
 
     def __init__(self, params: dict[str, Any]) -> None:
@@ -32,7 +32,7 @@ class Asker:
         self.targets = params["targets"]
         self.word = params["word"]
         self.limit = params["limit"]
-        self.seen: set[str] = set()
+        self.seen: dict[str, set[str]] = {}
         self.mtu = 0
 
     def expect(self, found: str, name: str) -> None:
@@ -56,6 +56,8 @@ class Asker:
         expected = set(probe.extra["expected"])
         who = _probe_client.udp_who if probe.what == "udp/vip" else _probe_client.tcp_who
         seen: set[str] = set()
+        if probe.what == "tcp/vip":
+            self.seen[probe.address] = seen  # also where a later try fails
         for attempt in range(TRIES_PER_POD * max(len(expected), 1)):
             try:
                 seen.add(who(probe.address, port, self.word, self.limit))
@@ -66,7 +68,6 @@ class Asker:
                 return
             if seen >= expected or len(expected) > _probe_plan.ALL_PAIRS:
                 break
-        self.seen |= seen
         if seen - expected:
             raise ProbeFailed(f"{', '.join(sorted(seen - expected))} answered, which is none of its pods")
         if not seen >= expected and len(expected) <= _probe_plan.ALL_PAIRS:
@@ -139,7 +140,7 @@ class Asker:
         found = []
         for result in results:
             if result["what"] == "tcp/vip":
-                ok = self.params["node"] in self.seen
+                ok = self.params["node"] in self.seen.get(result["address"], ())
                 detail = "" if ok else result["detail"] or "the pod itself never answered"
                 found.append(dict(result, what="tcp/hairpin", ok=ok, ms=result["ms"] if ok else None, detail=detail))
         return found

@@ -10,6 +10,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 Probe = dict[str, Any]
+Findings = list[dict[str, Any]]
 FAILED, MISSING = "FAILED", "-"
 
 
@@ -18,18 +19,31 @@ def pods(probes: list[Probe]) -> list[Probe]:
     return [probe for probe in probes if probe["from"] != probe["to"] and probe["what"].endswith("/pod")]
 
 
-def cell(probes: list[Probe]) -> str:
-    """One pair of nodes: the round trip of TCP in ms, or what failed."""
+def cause(probe: Probe, findings: Findings) -> str:
+    """The code of the first error that the doctor found at either node of a probe, or at the cluster; "" for none."""
+    places = {probe["from"], probe["to"], "cluster"}
+    near = (one for one in findings if one["severity"] == "error" and places & set(one["where"]))
+    return next((str(one["code"]) for one in near), "")
+
+
+def cell(probes: list[Probe], findings: Findings) -> str:
+    """One pair of nodes: the round trip of TCP in ms, or what failed (unless all did) and its cause."""
     if not probes:
         return MISSING
-    failed = sorted({probe["what"].split("/")[0] for probe in probes if not probe["ok"]})
+    failed = [probe for probe in probes if not probe["ok"]]
     if failed:
-        return f"{FAILED} {','.join(failed)}"
+        kinds = ",".join(sorted({probe["what"].split("/")[0] for probe in failed}))
+        words = [
+            FAILED,
+            "" if len(failed) == len(probes) else kinds,
+            f"({code})" if (code := cause(failed[0], findings)) else "",
+        ]
+        return " ".join(filter(None, words))
     times = [probe["ms"] for probe in probes if probe["what"] == "tcp/pod"] or [probe["ms"] for probe in probes]
     return f"{min(times):.1f} ms"
 
 
-def table(probes: list[Probe]) -> list[str]:
+def table(probes: list[Probe], findings: Findings) -> list[str]:
     """Lines of a table: a row per asking node, a column per asked one."""
     between = pods(probes)
     nodes = sorted({probe["from"] for probe in between} | {probe["to"] for probe in between})
@@ -37,8 +51,8 @@ def table(probes: list[Probe]) -> list[str]:
         return []
     rows = [["from \\ to", *nodes]]
     for source in nodes:
-        cells = [cell([one for one in between if (one["from"], one["to"]) == (source, target)]) for target in nodes]
-        rows.append([source, *cells])
+        pairs = [[one for one in between if (one["from"], one["to"]) == (source, target)] for target in nodes]
+        rows.append([source, *(cell(pair, findings) for pair in pairs)])
     widths = [max(len(row[column]) for row in rows) for column in range(len(nodes) + 1)]
     return ["  ".join(value.ljust(width) for value, width in zip(row, widths)).rstrip() for row in rows]
 
@@ -48,25 +62,35 @@ def summary(probes: list[Probe]) -> list[str]:
     lines = []
     for what in sorted({probe["what"] for probe in probes}):
         mine = [probe for probe in probes if probe["what"] == what]
-        good = [probe["ms"] for probe in mine if probe["ok"]]
-        slowest = f", at most {max(good):.1f} ms" if good else ""
+        good = [probe for probe in mine if probe["ok"]]
+        # A pod that reached itself before its service failed has no time of its own.
+        times = [probe["ms"] for probe in good if probe["ms"] is not None]
+        slowest = f", at most {max(times):.1f} ms" if times else ""
         lines.append(f"{what}: {len(good)} of {len(mine)}{slowest}")
     return lines
 
 
-def failures(probes: list[Probe]) -> list[str]:
-    """A sentence per failed path."""
-    lines = []
+def failures(probes: list[Probe], findings: Findings) -> list[str]:
+    """A sentence for the paths that failed between the same two in the same way, with the cause that was found."""
+    found: dict[str, list[str]] = {}
     for probe in probes:
         if not probe["ok"]:
             target = probe["address"] if probe["from"] == probe["to"] else f"{probe['to']} ({probe['address']})"
-            lines.append(f"{probe['what']} from {probe['from']} to {target}: {probe['detail']}")
-    return lines
+            code = cause(probe, findings)
+            words = f"from {probe['from']} to {target}: {probe['detail']}{f' ({code})' if code else ''}"
+            found.setdefault(words, []).append(probe["what"])
+    return [f"{', '.join(dict.fromkeys(paths))} {words}" for words, paths in found.items()]
 
 
-def report(probes: list[Probe], drops: dict[str, dict[str, int]] | None = None) -> list[str]:
-    """Table, summary, failures, and packets that hosts dropped meanwhile, as lines."""
-    lines = [*table(probes), *summary(probes), *failures(probes)]
+def report(
+    probes: list[Probe], drops: dict[str, dict[str, int]] | None = None, findings: Findings | None = None
+) -> list[str]:
+    """Table, summary, failures, and packets that hosts dropped meanwhile, as lines. findings: of the doctor, the most
+    severe first."""
+    findings = findings or []
+    if not probes:
+        return ["No path was tried."]
+    lines = [*table(probes, findings), *summary(probes), *failures(probes, findings)]
     for node, counters in sorted((drops or {}).items()):
         lines += [f"{node} dropped meanwhile: {name} {count}" for name, count in sorted(counters.items())]
     return lines
@@ -78,15 +102,15 @@ _KNOWN = ("tcp/pod", "tcp/hostport", "tcp/service", "tcp/kubelet")
 def evidence(probes: list[Probe]) -> dict[str, list[Probe]]:
     """The results as the evidence format has them (C(nodes.NAME.probes)), by the node that asked.
 
-    It knows fewer paths, and calls a UDP server in a pod what it is to the network: a DNS server.
+    It knows fewer paths, and calls a UDP server in a pod what it is to the network: a DNS server. IPv6 is marked.
     """
     found: dict[str, list[Probe]] = {}
     for probe in probes:
         what = str(probe["what"])
         what = {"udp/pod": "udp/dns", "icmp/pod": f"icmp/{probe.get('bytes')}"}.get(what, what)
         if what.startswith(("udp/dns", "icmp/")) or what in _KNOWN:
-            one = {key: probe[key] for key in ("from", "to", "ok", "ms")}
-            found.setdefault(probe["from"], []).append({**one, "what": what})
+            one = {key: probe[key] for key in ("from", "to", "ok", "ms")} | {"what": what}
+            found.setdefault(probe["from"], []).append(one | ({"family": 6} if ":" in probe["address"] else {}))
     return found
 
 

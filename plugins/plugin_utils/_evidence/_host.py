@@ -199,10 +199,14 @@ class Host(Part):
         return self.unit(name).text("active") in ("active", "reloading")
 
     def probe(self, what: str) -> list[Item]:
-        """The probes from this host whose ``what`` is that, or begins with it where it ends in "/"."""
+        """The probes from this host whose ``what`` is that, or begins with it where it ends in "/".
+
+        Rules hold probes against each other, so these are of one family: IPv4, unless all are of IPv6.
+        """
+        four = [one for one in self.probes if one.number("family") != 6]
         return [
             one
-            for one in self.probes
+            for one in four or self.probes
             if one.text("what") == what or (what.endswith("/") and one.text("what").startswith(what))
         ]
 

@@ -41,7 +41,7 @@ def test_a_service_is_asked_until_each_of_its_pods_answered(monkeypatch: pytest.
     answers(monkeypatch, "n1", "n1", "n2")
     one = asker(service_port=1)
     one.service(Probe("tcp/vip", "n1", "10.96.1.1", extra={"expected": ["n1", "n2"]}))
-    assert one.seen == {"n1", "n2"}
+    assert one.seen == {"10.96.1.1": {"n1", "n2"}}
 
 
 def test_a_dead_pod_behind_a_service_is_not_hidden_by_a_living_one(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -87,7 +87,14 @@ def test_patience_tries_again(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_hairpin_is_told_from_who_answered() -> None:
     one = asker()
-    one.seen = {"n2"}
+    one.seen = {"10.96.1.1": {"n2"}, "fd96::1": {"n1"}}
     result = {"from": "n1", "to": "n1", "what": "tcp/vip", "ok": True, "ms": 1.0, "detail": ""}
-    (found,) = one.hairpins([result])
-    assert (found["what"], found["ok"]) == ("tcp/hairpin", False)
+    found = one.hairpins([{**result, "address": address} for address in one.seen])
+    assert [(each["what"], each["ok"]) for each in found] == [("tcp/hairpin", False), ("tcp/hairpin", True)]
+
+
+def test_a_hairpin_is_known_where_another_pod_of_the_service_is_dead(monkeypatch: pytest.MonkeyPatch) -> None:
+    answers(monkeypatch, "n1", "")
+    one = asker(service_port=1)
+    result = one.ask(Probe("tcp/vip", "n1", "10.96.1.1", extra={"expected": ["n1", "n2"]}), 0)
+    assert (result["ok"], one.hairpins([result])[0]["ok"]) == (False, True)
