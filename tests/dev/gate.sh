@@ -39,6 +39,7 @@ without_cluster() {
     step 'integration' 1800 ./dev integration
     existing 'field-cases' 600 tests/field-cases/run.py ./dev field-cases
     existing 'fuzz forwarding' 600 tests/fuzz/forwarding.py ./dev fuzz forwarding --count 200
+    existing 'fuzz permitted' 300 tests/fuzz/forwarding_permitted.py ./dev fuzz forwarding_permitted --count 60
     existing 'rulesets of real software' 300 tests/fuzz/forwarding_rulesets.py ./dev fuzz forwarding_rulesets
     existing 'fuzz evidence' 300 tests/fuzz/evidence.py ./dev fuzz evidence --limit 60
 }

@@ -18,9 +18,9 @@ from .._netfilter import Ruleset
 from . import boot, change, firewalld
 from .accepts import Accepts
 from .change import ChangeError, Tools
-from .judgement import Judged, judge
+from .judgement import Judged, judge, place_of
 from .kernel import nft_tables
-from .remedy import CHAINS, Jump, Refusal, Remedy, describe, remedy_for
+from .remedy import CHAINS, ENOUGH, Jump, Refusal, Remedy, describe, remedy_for
 from .simulate import carry_out, chain_of, position
 
 KEYS = (
@@ -58,17 +58,8 @@ class Host:
         rules = Ruleset.from_evidence(self.node)
         remedies: list[Remedy] = []
         for _round in range(_MOST_ROUNDS):
-            judged = judge(self.node, accepts, rules)
-            mendable = [one for one in judged if one.verdict.verdict == "drop"]
-            found = None
-            for one in mendable:
-                try:
-                    found = remedy_for(rules, one, self.idle)
-                except Refusal:
-                    continue
-                if found not in remedies:
-                    break
-                found = None
+            dropped = [one for one in judge(self.node, accepts, rules) if one.verdict.verdict == "drop"]
+            found = next((one for one in _remedies(rules, dropped, self.idle) if one not in remedies), None)
             if found is None:
                 break
             remedies.append(found)
@@ -264,6 +255,20 @@ class Host:
             _remove(boot.UNIT_PATH)
             self.tools.run("systemctl", "daemon-reload")
         _remove(boot.SCRIPT_PATH)
+
+
+def _remedies(rules: Ruleset, dropped: list[Judged], idle: frozenset[str]) -> list[Remedy]:
+    """For each place that drops, unless it has to be left alone for any of the packets that it drops."""
+    places: dict[str, list[Remedy] | None] = {}
+    for one in dropped:
+        known = places.setdefault(place_of(one.verdict), [])
+        if known is None or len(known) == ENOUGH:
+            continue
+        try:
+            known.append(remedy_for(rules, one, idle))
+        except Refusal:
+            places[place_of(one.verdict)] = None
+    return [one for found in places.values() for one in found or ()]
 
 
 def _lines(state: dict[str, Any]) -> str:

@@ -31,6 +31,8 @@ _HARMLESS = frozenset(
 )
 _IPTABLES = frozenset(("filter", "mangle", "raw", "security"))
 _LAST_WORD = re.compile(r"(^|\s)(drop|reject)\b|-j (DROP|REJECT)\b")
+ENOUGH = 4
+"""Of so many packets that one place drops it is asked whether it may be mended; each takes some walks."""
 CHAINS = {"forward": "PODNET-FORWARD", "input": "PODNET-INPUT"}
 
 

@@ -14,7 +14,7 @@ from . import firewalld
 from .accepts import Accepts
 from .change import accept_nft, accept_words, iptables, ufw_rules
 from .judgement import Judged, loaded_by, place_of
-from .remedy import Refusal, Remedy, Unowned, remedy_for
+from .remedy import ENOUGH, Refusal, Remedy, Unowned, remedy_for
 from .simulate import chain_of, position
 
 
@@ -50,12 +50,14 @@ def _sentence(host: str, rules: Ruleset, group: list[Judged], accepts: Accepts, 
     file = loaded_by(first.verdict)
     if file:
         text += f" Loaded by {file}."
-    try:
-        remedy = remedy_for(rules, first, idle)
-        return f"{text} Add: {advice(remedy, accepts, rules)}, or set firewall_mode=permitted."
-    except Refusal as reason:
-        by_hand = _by_hand(first, accepts) if isinstance(reason, Unowned) else ""
-        return f"{text} Not mended by firewall_mode=permitted, because {reason}. {by_hand}".strip()
+    remedy = None
+    for one in group[:ENOUGH]:
+        try:
+            remedy = remedy or remedy_for(rules, one, idle)
+        except Refusal as reason:
+            by_hand = _by_hand(one, accepts) if isinstance(reason, Unowned) else ""
+            return f"{text} Not mended by firewall_mode=permitted, because {reason}. {by_hand}".strip()
+    return f"{text} Add: {advice(remedy, accepts, rules) if remedy else ''}, or set firewall_mode=permitted."
 
 
 def _by_hand(one: Judged, accepts: Accepts) -> str:
