@@ -6,12 +6,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable
+from typing import Callable
 
 from ._facts import Facts
 from ._model import At
 from ._packet import State
-from ._values import UNKNOWN, Tri, Unsupported, all_of, interface, same
+from ._values import UNKNOWN, Matcher, Tri, Unsupported, all_of, interface, negate, same
 
 
 def came_by_bridge(state: State, at: At) -> Tri:
@@ -54,28 +54,45 @@ def is_bridged(state: State, at: At) -> Tri:
     return all_of((stays(state, at.facts), came_by_bridge(state, at)))
 
 
-def physdev(option: str, values: list[str]) -> Callable[[State, At], Tri]:
+def physdev(option: str, values: list[str], negated: bool) -> Callable[[State, At], Tri]:
     """The test of one `--physdev-*` option; raises Unsupported."""
+    if option == "--physdev-out":
+        return _leaves_by(interface(values[0], "+"), negated)
+    test = _test_of(option, values)
+    return (lambda state, at: negate(test(state, at))) if negated else test
+
+
+def _test_of(option: str, values: list[str]) -> Callable[[State, At], Tri]:
     if option == "--physdev-is-in":
         return came_by_bridge
     if option in ("--physdev-is-out", "--physdev-is-bridged"):
         return is_bridged
     if option == "--physdev-in":
-        return _port("physin", came_by_bridge, values[0])
-    if option == "--physdev-out":
-        return _port("physout", is_bridged, values[0])
+        return _came_in_by(interface(values[0], "+"))
     raise Unsupported(option)
 
 
-def _port(field: str, possible: Callable[[State, At], Tri], name: str) -> Callable[[State, At], Tri]:
-    match = interface(name, "+")
+def _came_in_by(match: Matcher) -> Callable[[State, At], Tri]:
+    def test(state: State, at: At) -> Tri:
+        if state.physin is not UNKNOWN:
+            return match(state.physin)
+        there = came_by_bridge(state, at)
+        ports = at.facts.ports(state.iif)
+        return False if there is False else all_of((there, same(match(port) for port in ports)))
+
+    return test
+
+
+def _leaves_by(match: Matcher, negated: bool) -> Callable[[State, At], Tri]:
+    """xt_physdev: what came by no bridge fulfils a negated test; what did, and leaves by none, fulfils neither."""
 
     def test(state: State, at: At) -> Tri:
-        value: Any = getattr(state, field)
-        if value is not UNKNOWN:
-            return match(value)
-        there = possible(state, at)
-        ports = at.facts.ports(state.iif if field == "physin" else state.oif)
-        return False if there is False else all_of((there, same(match(port) for port in ports)))
+        came = came_by_bridge(state, at)
+        if came is False:
+            return negated
+        leaves = state.physout not in (UNKNOWN, "") or is_bridged(state, at)
+        ports = [state.physout] if state.physout is not UNKNOWN else at.facts.ports(state.oif)
+        found = all_of((leaves, same(match(port) != negated for port in ports)))
+        return found if came or (found is False and not negated) else None
 
     return test

@@ -103,6 +103,11 @@ class Facts:
             return UNKNOWN
         return 0 if group == "default" else int(group) if str(group).isdigit() else UNKNOWN
 
+    def kind_of_link(self, name: Any) -> Any:
+        """ether or loopback, as nft and ip call them alike; UNKNOWN for all others."""
+        kind = self.links.get(name, {}).get("link_type") if name is not UNKNOWN else None
+        return kind if kind in ("ether", "loopback") else UNKNOWN
+
     def device_for(self, value: Any, family: int, default_counts: bool = True) -> Any:
         """Device of the route to an address: a name, None where there is no route, UNKNOWN where none can tell."""
         routes = self.routes[family]

@@ -110,6 +110,10 @@ def _goes_on(state: State, at: At) -> list[Alternative]:
     return [("next", None, state)]
 
 
+def _may_break(state: State, at: At) -> list[Alternative]:
+    return [("next", None, state), ("break", None, state)]
+
+
 def _may_expire(state: State, at: At) -> list[Alternative]:
     """A TTL that is set may end the packet at the router itself."""
     return [("next", None, state), ("drop", None, state)]
@@ -134,7 +138,10 @@ def _step(name: str, body: Any, scope: Scope) -> Step | None:
 
 
 def _match(body: Mapping[str, Any], scope: Scope) -> Callable[[State, At], Tri]:
-    getter, kind = expression(body["left"])
+    left = body["left"]
+    if isinstance(left, Mapping) and ("field" in left.get("exthdr", ()) or "field" in left.get("ip option", ())):
+        return lambda state, at: False  # the packet has no such header
+    getter, kind = expression(left)
     matcher = comparison(str(body.get("op", "==")), body["right"], kind, scope.lookup)
 
     def match(state: State, at: At) -> Tri:
@@ -190,6 +197,8 @@ def _mangle(body: Mapping[str, Any], scope: Scope) -> Act:
         return _connection_mark(values(body["value"], "mark", scope))
     if what == "ct" and detail.get("key") == "zone":
         return set_zone
+    if what == "meta" and detail.get("key") == "pkttype" and body["value"] == "host":
+        return _goes_on
     if what == "meta" and detail.get("key") in ("pkttype", "broute"):
         return lambda state, at: [("next", None, state), ("drop", None, state)]
     if what == "payload":
@@ -220,6 +229,19 @@ def _assign(field: str, possible: Callable[[State, At], tuple[list[Any], bool]])
     return act
 
 
+def _redirect_late(assign: Act) -> Act:
+    """Once a packet is routed, another destination is looked for behind the device that was chosen for the first."""
+
+    def act(state: State, at: At) -> list[Alternative]:
+        late = at.hook not in ("prerouting", "output", "ingress")
+        return [
+            ("local", None, after) if late and action == "next" and after.dst != state.dst else (action, target, after)
+            for action, target, after in assign(state, at)
+        ]
+
+    return act
+
+
 def _mangle_payload(body: Mapping[str, Any], payload: Mapping[str, Any], scope: Scope) -> Act:
     protocol, name = str(payload.get("protocol")), str(payload.get("field"))
     if "base" in payload:
@@ -227,10 +249,12 @@ def _mangle_payload(body: Mapping[str, Any], payload: Mapping[str, Any], scope: 
     getter, kind = expression({"payload": payload})
     field = {"saddr": "src", "daddr": "dst", "sport": "sport", "dport": "dport"}.get(name)
     assign: Act = _goes_on
-    if name in ("ttl", "hoplimit"):
+    if name in ("ttl", "hoplimit") and not (isinstance(body["value"], int) and body["value"] > 1):
         assign = _may_expire
     if field and protocol in ("ip", "ip6", "tcp", "udp", "sctp", "dccp", "udplite", "th"):
         assign = _assign(field, values(body["value"], kind, scope))
+    if field == "dst":
+        assign = _redirect_late(assign)
 
     def act(state: State, at: At) -> list[Alternative]:
         return [("break", None, state)] if getter(state, at) is ABSENT else assign(state, at)
@@ -357,6 +381,7 @@ def _xt(body: Any, scope: Scope) -> Act:
 
 _STATEMENTS: dict[str, Callable[[Any, Scope], Act]] = {
     "vmap": _vmap, "mangle": _mangle, "reject": _reject, "set": _dynamic_set, "map": _dynamic_set, "queue": _queue,
+    "reset": lambda body, scope: _may_break,
     "tproxy": _tproxy, "synproxy": _synproxy, "flow": _flow, "fwd": _fwd, "xt": _xt,
     "dnat": _translation(_nat.destination),
     "snat": _translation(_source),

@@ -40,6 +40,12 @@ def _meta(body: Any) -> tuple[Getter, Kind]:
     return _META.get(str(key), ((lambda state, at: UNKNOWN), "opaque"))
 
 
+def _socket(state: State, at: At) -> Any:
+    """What is asked of a socket: a forwarded packet has none (nft_meta: the rule breaks off)."""
+    forwarded = at.hook in ("prerouting", "forward") or (at.hook == "postrouting" and state.iif not in ("", UNKNOWN))
+    return ABSENT if forwarded else UNKNOWN
+
+
 def _input_name(state: State, at: At) -> Any:
     return in_name(state, at)
 
@@ -56,10 +62,12 @@ _META: dict[str, tuple[Getter, Kind]] = {
     "pkttype": (lambda state, at: "host" if at.layer == "ip" else UNKNOWN, "word"),
     "iifgroup": (lambda state, at: at.facts.group(in_name(state, at)), "group"),
     "oifgroup": (lambda state, at: at.facts.group(out_name(state, at)) if out_name(state, at) else ABSENT, "group"),
-    # A forwarded packet has no socket (nft_meta: the rule breaks off).
-    "skuid": (lambda state, at: ABSENT if at.hook in ("prerouting", "forward") else UNKNOWN, "opaque"),
-    "skgid": (lambda state, at: ABSENT if at.hook in ("prerouting", "forward") else UNKNOWN, "opaque"),
-    "cgroup": (lambda state, at: ABSENT if at.hook in ("prerouting", "forward") else UNKNOWN, "opaque"),
+    "skuid": (_socket, "opaque"),
+    "skgid": (_socket, "opaque"),
+    "cgroup": (_socket, "opaque"),
+    "ipsec": (lambda state, at: False, "exists"),
+    "iiftype": (lambda state, at: at.facts.kind_of_link(in_name(state, at)), "word"),
+    "oiftype": (lambda state, at: at.facts.kind_of_link(out_name(state, at)), "word"),
 }
 
 
@@ -85,6 +93,7 @@ _PAYLOAD: dict[tuple[str, str], tuple[Getter, Kind]] = {
     ("ip", "daddr"): (_of_family(4, "dst"), "address"),
     ("ip", "protocol"): (_of_family(4, "proto"), "protocol"),
     ("ip", "version"): (_constant(4, 4), "number"),
+    ("ip", "hdrlength"): (_constant(5, 4), "number"),
     ("ip6", "saddr"): (_of_family(6, "src"), "address"),
     ("ip6", "daddr"): (_of_family(6, "dst"), "address"),
     ("ip6", "nexthdr"): (_of_family(6, "proto"), "protocol"),
@@ -95,7 +104,7 @@ _PAYLOAD: dict[tuple[str, str], tuple[Getter, Kind]] = {
     ("icmp", "type"): (_of_protocol(ICMP, "icmp_type"), "icmp"),
     ("icmp", "code"): (_of_protocol(ICMP, "icmp_code"), "icmpcode"),
     ("icmpv6", "type"): (_of_protocol(ICMPV6, "icmp_type"), "icmpv6"),
-    ("icmpv6", "code"): (_of_protocol(ICMPV6, "icmp_code"), "icmpcode"),
+    ("icmpv6", "code"): (_of_protocol(ICMPV6, "icmp_code"), "icmpv6code"),
 }
 _TRANSPORTS = {"tcp": 6, "udp": 17, "dccp": 33, "sctp": 132, "udplite": 136}
 for _name, _number in _TRANSPORTS.items():
@@ -140,7 +149,15 @@ _CT: dict[tuple[str, str | None], tuple[Getter, Kind]] = {
     ("status", None): (_connection(lambda state, at: state.ctstatus), "ctstatus"),
     ("direction", None): (_connection(lambda state, at: state.ctdir), "ctdir"),
     ("l3proto", None): (_connection(lambda state, at: 2 if state.family == 4 else 10), "nfproto"),
+    ("protocol", None): (_connection(lambda state, at: state.proto), "protocol"),
     ("protocol", "original"): (_connection(lambda state, at: state.proto), "protocol"),
+    ("proto-src", "original"): (_connection(lambda state, at: state.orig_sport), "port"),
+    ("ip saddr", "original"): (
+        _connection(lambda state, at: state.orig_src if state.family == 4 else ABSENT), "address",
+    ),
+    ("ip6 saddr", "original"): (
+        _connection(lambda state, at: state.orig_src if state.family == 6 else ABSENT), "address",
+    ),
     ("proto-dst", "original"): (_connection(lambda state, at: state.orig_dport), "port"),
     ("ip daddr", "original"): (
         _connection(lambda state, at: state.orig_dst if state.family == 4 else ABSENT), "address",
@@ -258,6 +275,14 @@ _WORDS: dict[str, dict[str, int]] = {
         "timestamp-request": 13, "timestamp-reply": 14, "info-request": 15, "info-reply": 16,
         "address-mask-request": 17, "address-mask-reply": 18,
     },
+    "icmpcode": {
+        "net-unreachable": 0, "host-unreachable": 1, "prot-unreachable": 2, "port-unreachable": 3, "frag-needed": 4,
+        "net-prohibited": 9, "host-prohibited": 10, "admin-prohibited": 13,
+    },
+    "icmpv6code": {
+        "no-route": 0, "admin-prohibited": 1, "addr-unreachable": 3, "port-unreachable": 4, "policy-fail": 5,
+        "reject-route": 6,
+    },
     "icmpv6": {
         "destination-unreachable": 1, "packet-too-big": 2, "time-exceeded": 3, "parameter-problem": 4,
         "echo-request": 128, "echo-reply": 129, "mld-listener-query": 130, "mld-listener-report": 131,
@@ -288,7 +313,7 @@ def constant(tree: Any, kind: Kind) -> Any:
         return str(tree)
     if isinstance(tree, int):
         return tree
-    text = str(tree)
+    text = str(tree).removesuffix(" [invalid type]")  # nft 1.0 writes it behind a port whose protocol it does not see
     words = _WORDS.get(str(kind), {})
     if text in words:
         return words[text]
@@ -296,7 +321,7 @@ def constant(tree: Any, kind: Kind) -> Any:
         return address(text)
     if kind == "protocol":
         return protocol_number(text)
-    if kind == "port":
+    if kind == "port" and not text.startswith("0x"):
         return port_number(text)
     try:
         return int(text, 0)

@@ -37,8 +37,8 @@ class State:
 
     __slots__ = (
         "family", "iif", "oif", "physin", "physout", "src", "dst", "proto", "sport", "dport", "icmp_type", "icmp_code",
-        "tcp_flags", "mark", "tracking", "ctstate", "ctmark", "ctdir", "ctstatus", "orig_dst", "orig_dport",
-        "nat_dst", "nat_src", "touched",
+        "tcp_flags", "mark", "tracking", "ctstate", "ctmark", "ctdir", "ctstatus", "orig_src", "orig_sport", "orig_dst",
+        "orig_dport", "nat_dst", "nat_src", "touched",
     )  # fmt: skip
 
     family: int  # 4 or 6
@@ -60,6 +60,8 @@ class State:
     ctmark: Any
     ctdir: Any
     ctstatus: Any  # bits of STATUS
+    orig_src: Any  # of the connection's first packet, as it reached the host
+    orig_sport: Any
     orig_dst: Any
     orig_dport: Any
     nat_dst: Any  # whether a mapping of the destination, or of the source, is made already
@@ -113,8 +115,8 @@ def state_of(packet: Mapping[str, Any]) -> State:
     Rarely needed: `connmark` (0 for a new connection, else unknown), `direction` (original or reply; original for a new
     connection), `original_destination` and `original_destination_port` (before a DNAT that happened already),
     `icmp_type`, `icmp_code` (echo-request for a new connection), `tcp_flags` (list; syn for a new connection),
-    `physdev_in`, `physdev_out` (bridge ports). The packet is no fragment, has no extension
-    headers of IPv6 and is not under IPsec.
+    `physdev_in`, `physdev_out` (bridge ports). The packet is no fragment, has no options of
+    IPv4 or extension headers of IPv6 and is not under IPsec.
     Raises PacketError.
     """
     unknown = sorted(str(key) for key in set(packet) - set(KEYS))
@@ -153,7 +155,10 @@ def state_of(packet: Mapping[str, Any]) -> State:
     state.ctmark = _number(packet, "connmark", 0 if fresh else UNKNOWN)
     state.ctdir = {"original": 0, "reply": 1}.get(str(packet.get("direction")), 0 if fresh else UNKNOWN)
     state.ctstatus = 0 if fresh else UNKNOWN
-    state.orig_dst, state.orig_dport = (state.dst, state.dport) if fresh else (UNKNOWN, UNKNOWN)
+    # What goes the way of the first packet reaches the host as that did.
+    first = fresh or state.ctdir == 0
+    state.orig_src, state.orig_sport = (state.src, state.sport) if first else (UNKNOWN, UNKNOWN)
+    state.orig_dst, state.orig_dport = (state.dst, state.dport) if first else (UNKNOWN, UNKNOWN)
     state.nat_dst = state.nat_src = not fresh
     state.touched = False
     if packet.get("original_destination"):

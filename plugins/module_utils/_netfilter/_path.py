@@ -40,6 +40,7 @@ class Stop:
     ordered: bool = True  # False: of equal priority, and the order could matter
     maybe: bool = False  # the evidence does not tell whether the packet comes here
     routing: bool = False
+    blind: bool = False  # the packet was at hooks already that are walked later
 
     def nat_orders(self) -> list[tuple[Chain, ...]]:
         """The orders in which the nat chains may be asked; no one tells which of equal priority comes first."""
@@ -107,7 +108,10 @@ def _hook(rules: Ruleset, state: State, hook: str) -> Iterator[Stop]:
             groups.setdefault(priority, []).append(member)
     for priority in sorted(groups):
         members = groups[priority]
-        yield Stop(hook, "ip", members, nat=nat, ordered=_order_is_idle(members))
+        # A table without rules (iptables-legacy leaves them behind) says nothing, wherever it stands.
+        members = [one for one in members if isinstance(one, Token) or one.rules or one.policy != "accept"]
+        if members:
+            yield Stop(hook, "ip", members, nat=nat, ordered=_order_is_idle(members))
 
 
 def _order_is_idle(members: list[Any]) -> bool:
@@ -133,4 +137,6 @@ def _device(rules: Ruleset, state: State, hook: str, device: Any) -> Iterator[St
         certain = device in chain.device
         # nft 1.0 leaves the device out of its JSON; and a bridge's ports are devices that the packet may have come by.
         if certain or not chain.device or device is UNKNOWN or bridge is not False:
-            yield Stop(hook, "netdev", [chain], maybe=not certain)
+            # br_netfilter calls the hook prerouting of a bridge's packets before the bridge itself receives them.
+            blind = hook == "ingress" and bridge is not False
+            yield Stop(hook, "netdev", [chain], maybe=not certain, blind=blind)

@@ -94,13 +94,25 @@ class _Walk:
                 note = (stop.hook, None, f"{names} have the same priority", "their order is not known")
                 here = [world.at(world.state, None, note) for world in here]
             for member in order:
-                here = self.member(stop, member, here)
+                here = self.blindly(stop, member, here) if stop.blind else self.member(stop, member, here)
             result += here
         if stop.maybe:
             note = (stop.hook, None, f"{_name(stop.members[0])}", "whether the packet comes by it is not known")
             result = [world.at(world.state, None, note) for world in result + worlds]
             self.doubt_drops(before, note)
         return _merge(result)
+
+    def blindly(self, stop: Stop, member: Chain, worlds: list[_World]) -> list[_World]:
+        """A chain that sees what hooks have made of the packet that are walked after it."""
+        unknown = dict.fromkeys(("mark", "tracking", "ctmark", "ctstatus", *self._rewritten()), UNKNOWN)
+        result: list[_World] = []
+        for world in worlds:
+            after = self.member(stop, member, [world.at(world.state.copy(**unknown))])
+            result += after if member.has_effects() else [one.at(world.state) for one in after]
+        return _merge(result)
+
+    def _rewritten(self) -> tuple[str, ...]:
+        return ("dst", "dport") if self.rules.translates(self.start.family) else ()
 
     def blurred(self, stop: Stop, worlds: list[_World]) -> list[_World]:
         """A group too large for every order: what any of its members changes is unknown to all of them."""

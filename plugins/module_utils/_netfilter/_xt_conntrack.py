@@ -72,9 +72,12 @@ def _direction(text: str, family: int) -> Match:
     return field_is("ctdir", equals({"ORIGINAL": 0, "REPLY": 1}[text]))
 
 
-def _original_destination(text: str, family: int) -> Match:
-    base, mask = network(text, family)
-    return field_is("orig_dst", masked(base, mask))
+def _original(field: str) -> Callable[[str, int], Match]:
+    def read(text: str, family: int) -> Match:
+        base, mask = network(text, family)
+        return field_is(field, masked(base, mask))
+
+    return read
 
 
 _CONNTRACK: dict[str, Callable[[str, int], Match]] = {
@@ -83,7 +86,9 @@ _CONNTRACK: dict[str, Callable[[str, int], Match]] = {
     "--ctstatus": _one_of_status,
     "--ctdir": _direction,
     "--ctproto": lambda text, family: field_is("proto", equals(protocol_number(text))),
-    "--ctorigdst": _original_destination,
+    "--ctorigsrc": _original("orig_src"),
+    "--ctorigdst": _original("orig_dst"),
+    "--ctorigsrcport": lambda text, family: field_is("orig_sport", port_range(text)),
     "--ctorigdstport": lambda text, family: field_is("orig_dport", port_range(text)),
 }
 

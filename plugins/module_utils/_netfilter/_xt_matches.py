@@ -12,7 +12,7 @@ from the rules alone.
 
 from __future__ import annotations
 
-from typing import Callable
+from typing import Any, Callable
 
 from ._model import At
 from ._packet import ICMP, ICMPV6, TCP_FLAGS, WITH_PORTS, State
@@ -168,7 +168,7 @@ def _iprange(options: Options, family: int) -> Match:
 def _physdev(options: Options, family: int) -> Match:
     from ._bridge import physdev
 
-    return every([(negated, physdev(name, values)) for negated, name, values in options])
+    return every([(False, physdev(name, values, negated)) for negated, name, values in options])
 
 
 def _packet_type(options: Options, family: int) -> Match:
@@ -211,6 +211,29 @@ def _rpfilter(options: Options, family: int) -> Match:
     return (lambda state, at: negate(test(state, at))) if "--invert" in names else test
 
 
+def _ipsec_policy(options: Options, family: int) -> Match:
+    # The packet is not under IPsec.
+    none = any(values == ["none"] for _negated, name, values in options if name == "--pol")
+    return lambda state, at: none
+
+
+def _device_group(options: Options, family: int) -> Match:
+    tests: list[tuple[bool, Match]] = []
+    for negated, name, values in options:
+        number, _slash, mask = values[0].partition("/")
+        matcher = masked(0 if number == "default" else int(number, 0), int(mask or "0xffffffff", 0))
+        tests.append((negated, _group_is({"--src-group": in_name, "--dst-group": out_name}[name], matcher)))
+    return every(tests)
+
+
+def _group_is(link: Callable[[State, At], Any], matcher: Matcher) -> Match:
+    def test(state: State, at: At) -> Tri:
+        name = link(state, at)
+        return False if name == "" else matcher(at.facts.group(name))
+
+    return test
+
+
 def _extension_header(options: Options, family: int) -> Match:
     # Without the header these answer false, whatever is negated (ip6t_rt.c and its like).
     return lambda state, at: False
@@ -222,7 +245,7 @@ _MODULES: dict[str, Callable[[Options, int], Match | None]] = {
     "multiport": _multiport, "icmp": _icmp, "icmp6": _icmp, "icmpv6": _icmp, "ipv6-icmp": _icmp,
     "conntrack": conntrack, "state": conntrack, "mark": mark_is("mark"), "connmark": connmark,
     "iprange": _iprange, "physdev": _physdev, "pkttype": _packet_type, "owner": _owner,
-    "addrtype": _addrtype, "rpfilter": _rpfilter,
+    "addrtype": _addrtype, "rpfilter": _rpfilter, "policy": _ipsec_policy, "devgroup": _device_group,
     "rt": _extension_header, "frag": _extension_header, "hbh": _extension_header, "dst": _extension_header,
 }  # fmt: skip
 
