@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from ..._evidence._asked import Interfaces
@@ -24,23 +25,28 @@ class Choice(NamedTuple):
 
 
 def choose(node: Host, asked: Interfaces, version: int = 4) -> Choice:
-    """By --iface, then --iface-regex, then --iface-can-reach, else by the default route. Raises `Missing`."""
+    """By the first --iface that has an address, else --iface-regex, else --iface-can-reach; if flannel is told none of
+    them, by the default route. Raises `Missing`."""
+    if not asked.given:
+        return _routed(node, _default(node, version), version, f"no IPv{version} default route")
+    failed = []
+    for choice in _tried(node, asked, version):
+        if not choice.fault:
+            return choice
+        failed.append(choice)
+    return next((one for one in failed if one.link), failed[0])
+
+
+def _tried(node: Host, asked: Interfaces, version: int) -> Iterator[Choice]:
+    nothing = Choice(None, None, f"no interface matches {', '.join(asked.names + asked.patterns)}")
     for name in asked.names:
-        if link := _by_name(node, name):
-            return _addressed(link, version, f"{link.name} has no IPv{version} address")
+        yield _by_name(node, name, version) or nothing
     for pattern in asked.patterns:
-        if link := _by_pattern(node, pattern, version):
-            return _addressed(link, version, f"{link.name} has no IPv{version} address")
-    if asked.names or asked.patterns:
-        return Choice(None, None, f"no interface matches {', '.join(asked.names + asked.patterns)}")
-    target = address(asked.reach) if asked.reach else None
-    route = route_to(node, target) if target else _default(node, version)
-    if route is None:
-        return Choice(None, None, f"no route to {target}" if target else f"no IPv{version} default route")
-    link = node.link(route.dev)
-    if link is None:
-        return Choice(None, None, f"the route's interface {route.dev} is not there")
-    return _addressed(link, version, f"{link.name}, which the default route uses, has no IPv{version} address")
+        yield _by_pattern(node, pattern, version) or nothing
+    if target := address(asked.reach):
+        yield _routed(node, route_to(node, target), version, f"no route to {target}")
+    elif asked.reach:
+        yield Choice(None, None, f"{asked.reach} is no address to reach")
 
 
 def first_address(link: Link, version: int) -> Interface | None:
@@ -49,26 +55,40 @@ def first_address(link: Link, version: int) -> Interface | None:
     return next((one for one in own if not one.ip.is_link_local), None)
 
 
-def _addressed(link: Link, version: int, fault: str) -> Choice:
+def _addressed(link: Link, version: int, what: str = "") -> Choice:
     found = first_address(link, version)
-    return Choice(link, found, "" if found else fault)
+    return Choice(link, found, "" if found else f"{what or link.name} has no IPv{version} address")
 
 
-def _by_name(node: Host, name: str) -> Link | None:
+def _routed(node: Host, route: Route | None, version: int, fault: str) -> Choice:
+    if route is None:
+        return Choice(None, None, fault)
+    link = node.link(route.dev)
+    if link is None:
+        return Choice(None, None, f"the route's interface {route.dev} is not there")
+    return _addressed(link, version, f"{link.name}, which the {'default ' if route.default else ''}route uses,")
+
+
+def _by_name(node: Host, name: str, version: int) -> Choice | None:
     wanted = address(name)
     if wanted is None:
-        return node.link(name)
-    return next((link for link, one in node.addresses() if one.ip == wanted), None)
+        link = node.link(name)
+        return _addressed(link, version) if link else None
+    for link, one in node.addresses():
+        if one.ip == wanted:
+            return Choice(link, one) if one.version == version else _addressed(link, version)
+    return None
 
 
-def _by_pattern(node: Host, pattern: str, version: int) -> Link | None:
+def _by_pattern(node: Host, pattern: str, version: int) -> Choice | None:
     try:
         expression = re.compile(pattern)
     except re.error as error:
         raise Malformed("intent.flannel.interface_regex", f"{pattern} is no pattern: {error}") from error
-    by_address = (link for link, one in node.addresses(version) if expression.search(str(one.ip)))
-    by_name = (link for link in node.links if expression.search(link.name))
-    return next(by_address, None) or next(by_name, None)
+    for link, one in node.addresses(version):
+        if expression.search(str(one.ip)) and not one.ip.is_link_local:
+            return Choice(link, one)
+    return next((_addressed(link, version) for link in node.links if expression.search(link.name)), None)
 
 
 def _default(node: Host, version: int) -> Route | None:
