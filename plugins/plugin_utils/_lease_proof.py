@@ -37,6 +37,8 @@ RULES = (
 )
 """What is asked of the rules: ranges against ranges, and the intent against the running cluster."""
 
+STORED_BY_INIT = ("kubeadm_config", "kube_proxy_config")
+
 
 def refusals(node: KubeNode, conf: NetConf) -> list[str]:
     """Why flanneld would refuse *node* a lease under *conf*; empty where it would not. (The fifth way, a node that
@@ -58,8 +60,11 @@ def refusals(node: KubeNode, conf: NetConf) -> list[str]:
 def before(cluster: dict[str, Any], net_conf: str, intent: dict[str, Any], taken_at: str) -> list[str]:
     """Sentences on what speaks against applying flannel with the text *net_conf* to the cluster as it runs.
 
-    A node that has no range yet because it registered just now does not; what was not looked at does not either.
+    A node that has no range yet because it registered just now does not; what was not looked at does not either, nor
+    what a kubeadm init that was broken off did not come to: it stores its configuration after the API server answers,
+    and kube-proxy's last.
     """
+    cluster = {key: value for key, value in cluster.items() if value or key not in STORED_BY_INIT}
     running = View({"stage": "cluster", "taken_at": taken_at, "cluster": cluster}, intent)
     rendered = {**cluster, "flannel_config": {"namespace": "kube-flannel", "net-conf.json": net_conf}}
     view = View({"stage": "cluster", "taken_at": taken_at, "cluster": rendered}, intent)

@@ -5,8 +5,9 @@
 """Changes variables of a running cluster, one after the other, and holds what check mode shows against what a run does.
 
 For each change the tasks that are "changed" in check mode are those that are in the run, and the containers that are
-other ones afterwards are those that the change names. Needs a cluster made by site in the lab PODNET_LAB. Names of
-changes as arguments choose; each is taken back before the next.
+other ones afterwards are those that the change names. Changes stay while the next are made; at the end all go back.
+Those that are to change nothing are made together: where all of them change nothing, each does. Needs a cluster made by
+site in the lab PODNET_LAB. Names of changes as arguments choose.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import pathlib
 import re
 import subprocess
 import sys
+import time
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -88,9 +90,9 @@ def containers() -> dict[str, str]:
     return found
 
 
-def judge(change: Change) -> list[str]:
-    """Sentences on what is not as it should be."""
-    extra = ("-e", json.dumps(change.variables))
+def judge(change: Change, variables: dict[str, Any]) -> list[str]:
+    """Sentences on what is not as it should be when *change* comes to be, which makes the variables all *variables*."""
+    extra = ("-e", json.dumps(variables))
     before = containers()
     predicted, made = changed(play("--check", *extra)), changed(play(*extra))
     after = containers()
@@ -105,19 +107,38 @@ def judge(change: Change) -> list[str]:
     return wrong
 
 
+def steps(names: list[str]) -> list[Change]:
+    """The changes in their order, and one for all that are to change nothing."""
+    chosen = [change for change in CHANGES if not names or change.name in names]
+    without = [change for change in chosen if not change.task]
+    together = Change(
+        ", ".join(one.name for one in without), {k: v for one in without for k, v in one.variables.items()}
+    )
+    return [change for change in chosen if change.task] + ([together] if without else [])
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*", help="changes; all without any")
-    names = parser.parse_args().names
     passed = failed = 0
-    for change in CHANGES:
-        if names and change.name not in names:
-            continue
-        wrong = judge(change)
-        print(f"{'FAILED' if wrong else 'ok'}: {change.name}" + "".join(f"\n    {one}" for one in wrong), flush=True)
-        passed, failed = passed + (not wrong), failed + bool(wrong)
-        if change.task:
-            play()
+    variables: dict[str, Any] = {}
+    names = parser.parse_args().names
+    if unknown := set(names) - {one.name for one in CHANGES}:
+        parser.error(
+            f"There is no change {', '.join(sorted(unknown))}; there are: {', '.join(c.name for c in CHANGES)}."
+        )
+    for change in steps(names):
+        variables.update(change.variables)
+        began = time.monotonic()
+        wrong = judge(change, variables)
+        seconds = f" ({time.monotonic() - began:.0f} s)"
+        print(
+            f"{'FAILED' if wrong else 'ok'}: {change.name}{seconds}" + "".join(f"\n    {one}" for one in wrong),
+            flush=True,
+        )
+        count = len(change.variables)
+        passed, failed = passed + (0 if wrong else count), failed + (count if wrong else 0)
+    play()
     print(f"{passed} passed, {failed} failed")
     sys.exit(bool(failed))
 

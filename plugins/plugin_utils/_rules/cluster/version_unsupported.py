@@ -35,6 +35,7 @@ Upgrade twice a year.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from ..._evidence._host import Host
@@ -61,8 +62,11 @@ SUPPORTED = f"{OLDEST.series} to {NEWEST.series}"
 
 def check_intent(view: View) -> Iterator[Found]:
     if view.intent.has("kubernetes_version"):
-        asked = _asked(view)
-        if asked and (asked.major, asked.minor) < (OLDEST.major, OLDEST.minor):
+        asked, text = _asked(view), str(view.intent.kubernetes_version)
+        if view.stage in ("intent", "host") and not re.fullmatch(r"\d+\.\d+\.\d+", text):
+            # Packages, images and kubeadm's file are named by it.
+            yield Found(f"{text!r} is no version of Kubernetes as it is written here: 1.37.2", {"version": text})
+        elif asked and (asked.major, asked.minor) < (OLDEST.major, OLDEST.minor):
             yield _kubernetes("Kubernetes", asked, "error")
         elif asked and (asked.major, asked.minor) > (NEWEST.major, NEWEST.minor):
             yield _kubernetes("Kubernetes", asked, "warning")

@@ -161,6 +161,17 @@ def test_a_cluster_without_flannel_yet_speaks_against_nothing(seen: Bundle) -> N
     assert spoken_against(one) == []
 
 
+@pytest.mark.parametrize(
+    "stored", [("kubeadm_config",), ("kube_proxy_config",), ("kubeadm_config", "kube_proxy_config")]
+)
+def test_a_kubeadm_init_that_was_broken_off_speaks_against_nothing(stored: list[str]) -> None:
+    """Seen when one was killed nine seconds after it began: the node had its range, and there was no kubeadm-config."""
+    one = bundle()
+    one["cluster"].update(dict.fromkeys(stored, ""), flannel_config={})
+    assert spoken_against(one, kube_proxy_mode="nftables" if "kube_proxy_config" in stored else "iptables") == []
+    assert proven(one)
+
+
 def test_a_changed_range_is_refused() -> None:
     said = spoken_against(bundle(), {**NET_CONF, "Network": "10.42.0.0/16"}, pod_cidr="10.42.0.0/16")
     assert any("live-cidr-change" in sentence for sentence in said)

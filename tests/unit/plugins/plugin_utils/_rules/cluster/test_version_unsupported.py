@@ -11,12 +11,23 @@ from rules import findings, healthy
 
 @pytest.mark.parametrize(
     ("asked", "severity"),
-    [("1.34.9", "error"), ("1.35.0", ""), ("v1.37.2", ""), ("1.38.0", "warning"), ("1.15", "error")],
+    [("1.34.9", "error"), ("1.35.0", ""), ("1.37.2", ""), ("1.38.0", "warning"), ("1.15.0", "error")],
 )
 def test_the_version_asked_for(asked, severity):
     bundle = healthy("intent")
     bundle["intent"]["kubernetes_version"] = asked
     assert [one.severity for one in findings("version-unsupported", bundle)] == ([severity] if severity else [])
+
+
+@pytest.mark.parametrize("asked", ["latest", "1.37", "v1.37.2", "1.37.x", "stable-1.37"])
+def test_what_packages_images_and_kubeadm_cannot_be_named_by(asked):
+    bundle = healthy("intent")
+    bundle["intent"]["kubernetes_version"] = asked
+    (found,) = findings("version-unsupported", bundle)
+    assert (found.severity, asked in found.summary) == ("error", True)
+    bundle = healthy()
+    bundle["intent"]["kubernetes_version"] = "1.37"
+    assert findings("version-unsupported", bundle) == []
 
 
 def test_a_kubelet_that_is_installed_before_the_cluster_is_built():
