@@ -1,0 +1,108 @@
+# Copyright (c) podnet.kubeadm contributors
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Each plugin file has its test file at the same place, and each test file its plugin or a reason."""
+
+from __future__ import annotations
+
+import pathlib
+
+TESTS = pathlib.Path(__file__).parent / "plugins"
+PLUGINS = pathlib.Path(__file__).parents[2] / "plugins"
+
+BY_SUBJECT = {
+    "module_utils/_netfilter/test__semantics.py": "what people get wrong about netfilter, from rules to a verdict",
+    "module_utils/_netfilter/test_rulesets.py": "recorded rulesets of real software, held against their page",
+    "plugin_utils/_rules/test_names.py": "all rules: codes, names, pages",
+    "plugin_utils/_rules/test_words.py": "all rules: what their sentences say",
+    "plugin_utils/_rules/test_oddities.py": "healthy hosts and clusters that look odd, against all rules",
+    "plugin_utils/_rules/test_oddities_systems.py": "the same of other systems and runtimes",
+    "plugin_utils/_rules/test_oddities_traffic.py": "the same of traffic",
+    "plugin_utils/test_damaged_evidence.py": "all rules on evidence with parts broken",
+}
+
+# Shrinks to nothing: files whose test is still to be written.
+MISSING = {
+    "action/test_network_verdict.py",
+    "filter/test_foreign_members.py",
+    "filter/test_kubeadm_override.py",
+    "filter/test_lease_proof.py",
+    "filter/test_probe_report.py",
+    "module_utils/_evidence/test_api.py",
+    "module_utils/_evidence/test_fields.py",
+    "module_utils/_evidence/test_identity.py",
+    "module_utils/_evidence/test_kernel.py",
+    "module_utils/_evidence/test_kubernetes.py",
+    "module_utils/_evidence/test_netfilter.py",
+    "module_utils/_evidence/test_network.py",
+    "module_utils/_evidence/test_runtime.py",
+    "module_utils/_evidence/test_system.py",
+    "module_utils/_firewall/test_accepts.py",
+    "module_utils/_firewall/test_aimed.py",
+    "module_utils/_firewall/test_kernel.py",
+    "module_utils/_firewall/test_sentences.py",
+    "module_utils/_firewall/test_simulate.py",
+    "module_utils/_netfilter/test__bridge.py",
+    "module_utils/_netfilter/test__fib.py",
+    "module_utils/_netfilter/test__iptables.py",
+    "module_utils/_netfilter/test__nat.py",
+    "module_utils/_netfilter/test__nft.py",
+    "module_utils/_netfilter/test__nft_scope.py",
+    "module_utils/_netfilter/test__nft_sets.py",
+    "module_utils/_netfilter/test__nft_statements.py",
+    "module_utils/_netfilter/test__nft_text.py",
+    "module_utils/_netfilter/test__nft_values.py",
+    "module_utils/_netfilter/test__owner.py",
+    "module_utils/_netfilter/test__packet.py",
+    "module_utils/_netfilter/test__path.py",
+    "module_utils/_netfilter/test__ruleset.py",
+    "module_utils/_netfilter/test__values.py",
+    "module_utils/_netfilter/test__verdict.py",
+    "module_utils/_netfilter/test__xt_base.py",
+    "module_utils/_netfilter/test__xt_conntrack.py",
+    "module_utils/_netfilter/test__xt_matches.py",
+    "module_utils/_netfilter/test__xt_targets.py",
+    "module_utils/test__hosts_files.py",
+    "module_utils/test__hosts_kernel_modules.py",
+    "module_utils/test__hosts_packages.py",
+    "module_utils/test__hosts_swap.py",
+    "module_utils/test__hosts_sysctl.py",
+    "modules/test_cluster_evidence_info.py",
+    "modules/test_forward_policy.py",
+    "modules/test_node_evidence_info.py",
+    "plugin_utils/_report/test__facts.py",
+    "plugin_utils/_report/test__safe.py",
+    "plugin_utils/_report/test__style.py",
+    "plugin_utils/_report/test__svg.py",
+    "plugin_utils/_rules/address_plan/test__overlap.py",
+    "plugin_utils/_rules/hosts/test__network_path.py",
+    "plugin_utils/_rules/hosts/test__runtime.py",
+    "plugin_utils/_rules/hosts/test__twins.py",
+    "plugin_utils/_rules/traffic/test__flannel_chains.py",
+    "plugin_utils/test__trace_reason.py",
+    "plugin_utils/test__trace_step.py",
+    "plugin_utils/test__trace_tell.py",
+}
+
+
+def plugins() -> set[str]:
+    """Test files that are wanted. A module that an action plugin stands in for is its page, and has no code."""
+    files = [file.relative_to(PLUGINS) for file in PLUGINS.rglob("*.py") if file.name != "__init__.py"]
+    pages = {pathlib.Path("modules", file.name) for file in (PLUGINS / "action").glob("*.py")}
+    return {
+        (file.parent / f"test_{file.name}").as_posix()
+        for file in files
+        if file.parts[0] != "doc_fragments" and file not in pages
+    }
+
+
+def tests() -> set[str]:
+    return {file.relative_to(TESTS).as_posix() for file in TESTS.rglob("test_*.py")}
+
+
+def test_each_plugin_has_its_test() -> None:
+    assert plugins() - tests() <= MISSING
+
+
+def test_each_test_has_its_plugin_or_a_reason() -> None:
+    assert tests() - plugins() == set(BY_SUBJECT)
