@@ -159,6 +159,8 @@ def state_of(packet: Mapping[str, Any]) -> State:
     first = fresh or state.ctdir == 0
     state.orig_src, state.orig_sport = (state.src, state.sport) if first else (UNKNOWN, UNKNOWN)
     state.orig_dst, state.orig_dport = (state.dst, state.dport) if first else (UNKNOWN, UNKNOWN)
+    if not ports:  # conntrack keeps something else in their place: of ICMP its id, and its type with its code
+        state.orig_sport = state.orig_dport = UNKNOWN
     state.nat_dst = state.nat_src = not fresh
     state.touched = False
     if packet.get("original_destination"):

@@ -52,6 +52,8 @@ def is_(kind: str, body: Any, right: Any, op: str = "==") -> dict[str, Any]:
     ("-m conntrack --ctorigsrc 10.244.1.0/24", {}, "drop"),
     ("-m conntrack ! --ctorigsrc 10.244.1.0/24", {}, "accept"),
     ("-m conntrack --ctorigsrcport 1:1023", {}, "accept"),
+    ("-m conntrack --ctorigsrcport 1:1023", {"protocol": "icmp"}, "undetermined"),
+    ("-m conntrack --ctorigdstport 2048", {"protocol": "icmp"}, "undetermined"),
     ("-m conntrack --ctorigsrc 10.244.1.5", {"state": "established"}, "undetermined"),
     ("-m conntrack --ctorigsrc 10.244.1.5", {"state": "established", "direction": "original"}, "drop"),
     # What came by a bridge and leaves by no port of one fulfils no test of that port, negated or not.
