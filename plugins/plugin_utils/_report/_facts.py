@@ -14,6 +14,7 @@ from typing import Any
 
 from .._evidence._host import Host
 from .._evidence._net import Network, contains
+from .._evidence._versions import image_name, image_tag
 from .._finding import Missing
 from .._view import View
 
@@ -172,8 +173,9 @@ def cluster_facts(view: View) -> ClusterFacts:
     """The facts of the cluster, else of the intent."""
     cluster, intent = view.cluster, view.intent
     net_conf = tell(lambda: cluster.net_conf, None) or tell(lambda: intent.net_conf, None)
-    backend = net_conf.backend_type if net_conf else tell(lambda: intent.flannel.text("backend"), "")
-    image = next((i for one in tell(lambda: cluster.flannel_daemonsets, []) for i in one.images if "flannel:" in i), "")
+    overlay = tell(lambda: view.overlay, None)
+    images = [image for one in tell(lambda: cluster.flannel_daemonsets, []) for image in one.images]
+    flannel = next((image_tag(one) for one in images if image_name(one).endswith("flannel")), "")
     kubeadm = tell(lambda: cluster.kubeadm_config, None)
     return ClusterFacts(
         version=tell(lambda: cluster.server_version, "") or tell(lambda: intent.kubernetes_version, ""),
@@ -182,11 +184,11 @@ def cluster_facts(view: View) -> ClusterFacts:
         pods=[str(one) for one in tell(lambda: view.pod_networks, [])],
         services=[str(one) for one in tell(lambda: view.service_networks, [])],
         dns=tell(lambda: cluster.kubelet_config.texts("clusterDNS"), []) or tell(lambda: intent.cluster_dns, []),
-        backend=backend or "",
-        flannel_version=image.rpartition(":")[2] or tell(lambda: intent.flannel.text("version"), ""),
+        backend=overlay.backend if overlay else "",
+        flannel_version=flannel or tell(lambda: intent.flannel.text("version"), ""),
         flannel_network=[str(one) for one in net_conf.networks] if net_conf else [],
         flannel_namespace=tell(lambda: cluster.flannel_config.namespace, ""),
-        port=_port(backend or "", net_conf),
+        port=overlay.port if overlay else None,
         kube_proxy_mode=tell(lambda: cluster.kube_proxy_config.text("mode"), "")
         or tell(lambda: intent.kube_proxy_mode, ""),
         policies=[f"{one.namespace}/{one.name}" for one in tell(lambda: cluster.network_policies, [])],
@@ -197,10 +199,3 @@ def cluster_facts(view: View) -> ClusterFacts:
             if one.text("spec", "type") in ("NodePort", "LoadBalancer") or one.texts("spec", "externalIPs")
         ],
     )
-
-
-def _port(backend: str, net_conf: Any) -> int | None:
-    said = net_conf.backend.number("Port") if net_conf else None
-    if backend == "wireguard":
-        return (net_conf.backend.number("ListenPort") if net_conf else None) or 51820
-    return said or {"vxlan": 8472, "udp": 8285}.get(backend)
