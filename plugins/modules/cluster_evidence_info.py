@@ -12,24 +12,14 @@ description:
   - Gathers what the API server, etcd and the static pods of a control plane say, in the collection's evidence format.
     It runs on one control plane host.
   - It changes nothing. Its only request that is not a read is the SubjectAccessReview, which is not stored anywhere.
-  - It does not fail on what it finds. What cannot be looked at is absent from RV(evidence), and RV(missing) says why.
-    When the API server does not answer, files and etcd are still read.
-  - Secrets do not enter. Objects are copied field by field; no Secret is read; variables of containers are copied only
-    when they are known to be harmless; in logs, events and arguments what follows a telling name is cut.
+  - When the API server does not answer, files and etcd are still read.
+  - No Secret is read; variables of containers are copied only when they are known to be harmless.
   - It speaks to the API server itself, without C(kubectl). Each request has five seconds; logs and events are bounded.
-  - Needs Python 3.9 or newer on the host and nothing else, and root to read kubeadm's kubeconfig.
+  - It has to be root to read kubeadm's kubeconfig.
 author: podnet.kubeadm contributors (@podnet)
 extends_documentation_fragment:
   - podnet.kubeadm._attributes
-attributes:
-  check_mode:
-    support: full
-    details: Gathers the same.
-  diff_mode:
-    support: none
-    details: Changes nothing.
-  idempotent:
-    support: full
+  - podnet.kubeadm._evidence_info
 options:
   gather:
     description:

@@ -11,23 +11,11 @@ short_description: Gather what a host says about its pod network
 description:
   - Gathers the raw output of standard commands and the text of standard files, in the collection's evidence format.
   - It changes nothing. It loads no kernel module, makes no table or chain, restarts nothing.
-  - It does not fail on what it finds. What cannot be looked at is absent from RV(evidence), and RV(missing) says why.
-  - Secrets do not enter. Structured answers are copied field by field; in logs and texts what follows a telling name
-    is cut.
   - Commands run side by side, each for at most five seconds. Logs and journals are cut to their last warnings.
-  - Needs Python 3.9 or newer on the host and nothing else. It sees more when it runs as root.
 author: podnet.kubeadm contributors (@podnet)
 extends_documentation_fragment:
   - podnet.kubeadm._attributes
-attributes:
-  check_mode:
-    support: full
-    details: Gathers the same.
-  diff_mode:
-    support: none
-    details: Changes nothing.
-  idempotent:
-    support: full
+  - podnet.kubeadm._evidence_info
 options:
   gather:
     description:
