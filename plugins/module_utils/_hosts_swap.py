@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Callable
 
 RunCommand = Callable[..., "tuple[int, str, str]"]
@@ -17,7 +18,9 @@ MARK = "# swap is off for kubelet: "
 
 def active(proc_swaps: str) -> list[str]:
     """Devices and files that are swap now, from the text of ``/proc/swaps``."""
-    return [line.split()[0] for line in proc_swaps.splitlines()[1:] if line.strip()]
+    names = [line.split()[0] for line in proc_swaps.splitlines()[1:] if line.strip()]
+    # The kernel writes blanks and backslashes of a name as octal numbers.
+    return [re.sub(r"\\([0-7]{3})", lambda found: chr(int(found[1], 8)), name) for name in names]
 
 
 def without_swap(fstab: str) -> str:
