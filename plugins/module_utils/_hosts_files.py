@@ -159,9 +159,12 @@ def dated_folder(parent: str) -> str:
 def _plan_absent(wanted: WantedFile, status: os.stat_result | None) -> Change | None:
     if not os.path.lexists(wanted.path):
         return None
-    if os.path.isdir(wanted.path) and not os.path.islink(wanted.path):
-        raise FilesError(f"{wanted.path}: a folder stands where no file shall be; only files are removed.")
-    before = None if status is None else _read(wanted.path)
+    is_file = status is not None and stat.S_ISREG(status.st_mode)
+    if not is_file and not os.path.islink(wanted.path):
+        raise FilesError(
+            f"{wanted.path}: a folder or a special file stands where no file shall be; only files are removed."
+        )
+    before = _read(wanted.path) if is_file else None
     hidden = wanted.secret or (status is not None and not status.st_mode & stat.S_IROTH)
     return Change(wanted, wanted.path, before or b"", True, {}, hidden)
 
