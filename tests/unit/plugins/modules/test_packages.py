@@ -229,20 +229,3 @@ def test_one_package_wanted_twice(run: Any) -> None:
     assert run({"name": "demo"}, KUBELET, {"name": "demo"}, check=True)["holds"] == {"demo": True}
     result = run(KUBELET, {"name": "demo", "version": "1.36"}, check=True)
     assert result["failed"] and "versions 1.37.2 and 1.36" in result["msg"]
-
-
-@pytest.mark.parametrize(
-    "wanted, version, match",
-    [
-        ("", "1.2", True),
-        ("1.37.2", "1.37.2-1.1", True),
-        ("1.37.2", "1.37.20-1.1", False),
-        ("2", "2.4.2-1~debian.12~bookworm", True),
-        ("2", "20.1", False),
-        ("1.37.2-1.1", "1.37.2-1.1", True),
-        ("28", "5:28.0.1-1", True),
-        ("5:28", "5:28.0.1-1", True),
-    ],
-)
-def test_versions_match_by_their_parts(wanted: str, version: str, match: bool) -> None:
-    assert _hosts_packages.matches(wanted, version) is match
