@@ -12,6 +12,7 @@ PLUGINS = pathlib.Path(__file__).parents[2] / "plugins"
 
 BY_SUBJECT = {
     "module_utils/_netfilter/test__semantics.py": "what people get wrong about netfilter, from rules to a verdict",
+    "module_utils/_netfilter/test__known.py": "what is known of a packet beside its header, from rules to a verdict",
     "module_utils/_netfilter/test_rulesets.py": "recorded rulesets of real software, held against their page",
     "plugin_utils/_rules/test_names.py": "all rules: codes, names, pages",
     "plugin_utils/_rules/test_words.py": "all rules: what their sentences say",
@@ -58,11 +59,6 @@ MISSING = {
     "module_utils/_netfilter/test__xt_conntrack.py",
     "module_utils/_netfilter/test__xt_matches.py",
     "module_utils/_netfilter/test__xt_targets.py",
-    "module_utils/test__hosts_files.py",
-    "module_utils/test__hosts_kernel_modules.py",
-    "module_utils/test__hosts_packages.py",
-    "module_utils/test__hosts_swap.py",
-    "module_utils/test__hosts_sysctl.py",
     "plugin_utils/test__trace_reason.py",
     "plugin_utils/test__trace_step.py",
     "plugin_utils/test__trace_tell.py",
