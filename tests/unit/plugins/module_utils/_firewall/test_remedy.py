@@ -207,17 +207,6 @@ def test_a_pod_of_the_host_reaches_its_ports_by_its_own_address() -> None:
     assert "no rule before it accepts tcp 6443 from 10.42.1.2" in text
 
 
-def test_a_refusal_shows_the_rules_of_the_ip_version_that_is_dropped() -> None:
-    accepts = accepts_of([CIDR, "fd42::/48"], [{"port": "6443", "sources": ["192.0.2.11", "2001:db8::11"]}])
-    chains = ("ufw-before-forward", "ufw-before-input")
-    evidence = node(
-        save("-A FORWARD -j ufw-before-forward", "-A INPUT -j ufw-before-input", policy="DROP", chains=chains)
-    )
-    text = refusal("n1", Ruleset.from_evidence(evidence), judge(evidence, accepts), accepts)
-    assert "pods are not forwarded" in text and "no rule accepts 10.42.0.0/16. Add" in text
-    assert "ufw route allow from 10.42.0.0/16" in text and "fd42" not in text
-
-
 LOG_AND_DROP = ("-A LOGDROP -j LOG", "-A LOGDROP -j DROP")
 
 
@@ -402,27 +391,3 @@ def test_a_table_that_iptables_cannot_drive_is_driven_by_nft(here: Path) -> None
     assert jump.native and Jump(**jump.as_dict()).native  # also when it is remembered
     same = save("-A forward -i cni0 -j DROP").replace("FORWARD", "forward")
     assert not remedy(node(same, nft=table)).jump.native
-
-
-SSH = "-A FORWARD -p tcp -m tcp --dport 22 -j ACCEPT"
-
-
-@pytest.mark.parametrize("backend", ["nft", "legacy"])
-@pytest.mark.parametrize(("rules", "place"), [
-    ((SSH, "-A FORWARD -i eth9 -j ACCEPT", "-A FORWARD -j REJECT"), "-I FORWARD 3 "),
-    (("-A FORWARD -j REJECT", SSH), "-I FORWARD 1 "),
-    ((SSH,), "-A FORWARD "),
-])  # fmt: skip
-def test_a_refusal_shows_the_place_right_before_what_drops(rules: tuple[str, ...], place: str, backend: str) -> None:
-    text = save(*rules, policy="DROP")
-    evidence = node(text) if backend == "nft" else node(legacy=text)
-    said = refusal("n2", Ruleset.from_evidence(evidence), judge(evidence, ACCEPTS), ACCEPTS)
-    # Typed one after the other: the second comes before the first, and both before what drops.
-    typed = [f"iptables-{backend} {place}{end} 10.42.0.0/16 -j ACCEPT" for end in ("-s", "-d")]
-    assert f"Add: {typed[0]}; {typed[1]}" in said
-
-
-def test_a_refusal_shows_the_handle_of_what_drops_in_a_table_of_nft(here: Path) -> None:
-    evidence = node(nft=inet_filter("accept", ([is_("saddr", "192.0.2.1"), {"accept": None}], [BY_CNI0, DROP])))
-    said = refusal("n2", Ruleset.from_evidence(evidence), judge(evidence, ACCEPTS), ACCEPTS)
-    assert "nft insert rule inet filter forward handle 6 ip saddr 10.42.0.0/16 accept" in said
