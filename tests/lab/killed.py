@@ -48,7 +48,7 @@ def main() -> None:
             process.wait()
             if ended:
                 sys.exit("The command ended by itself before it was to be killed.")
-            print(f"killed {options.after:g} s into: {line.strip()}")
+            print(f"killed {options.after:g} s into: {line.strip()}", flush=True)
             return
     sys.exit(f"No task named like {options.task!r} came; the command ended with {process.wait()}.")
 
