@@ -67,7 +67,7 @@ class _Reasons(Step):
             yield f"the pod sent nothing: the kernel said {self.trace.outcome!r}; see the routes in the pod"
             return
         found = list(self.why(self.before) if self.before else self.sending())
-        yield from found or [NOTHING_FOUND]
+        yield from found or ([] if self.trace.errors else [NOTHING_FOUND])
         for name, count in sorted(self.trace.drops.get(self.host, {}).items()):
             yield f"{self.host} dropped meanwhile: {name} {count}"
 
@@ -140,11 +140,17 @@ class _Reasons(Step):
             yield from self.neighbour(lease, expected)
         elif after.kind == "bridge":
             yield from self.neighbour_failed(target, expected)
+        elif lease and lease.public_ip and (gateway := self.gateway(target)) != lease.public_ip:
+            sent = f"{self.host} sends {lease.network} to {gateway or 'no gateway'}"
+            yield f"{sent}; the lease of {lease.node} says {lease.public_ip}"
+        elif lease and isinstance(device, str):
+            yield from self.neighbour_failed(lease.public_ip, device)
 
     def neighbour_failed(self, address: str, link: str) -> Iterator[str]:
         for one in self.raw().get("ip_neigh") or []:
             if one.get("dst") == address and one.get("dev") == link and "FAILED" in (one.get("state") or []):
-                yield f"{address} does not answer to ARP on {link} of {self.host}: the pod is gone, or its link"
+                whose = "pod" if link == BRIDGE else "host"
+                yield f"{address} does not answer to ARP on {link} of {self.host}: the {whose} is gone, or its link"
 
     def reverse_path(self, link: str) -> Iterator[str]:
         values = self.raw().get("sysctl") or {}

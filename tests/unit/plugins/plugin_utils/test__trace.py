@@ -128,6 +128,23 @@ def test_a_node_is_known_by_the_number_it_began_with() -> None:
     assert not found.hops[0].there
 
 
+def test_a_gateway_that_is_another_than_the_lease_says() -> None:
+    """As it was seen with a gateway that nobody is: nothing leaves the host, for nobody answers to ARP."""
+    one = recorded("hostgw")
+    one["seen"]["n1"]["packets"] = [
+        packet
+        for packet in one["seen"]["n1"]["packets"]
+        if packet["source"] == "10.244.0.6" and packet["link"] != "eth0"
+    ]
+    one["seen"]["n2"]["packets"] = []
+    for route in one["nodes"]["n1"]["ip_route"]:
+        if route["dst"] == "10.244.1.0/24":
+            route["gateway"] = "10.211.3.99"
+    found, why = judged({**one, "client": {"outcome": "no answer", "ms": 3000.0}})
+    assert last(found) == "there, n1 bridge"
+    assert why == ["n1 sends 10.244.1.0/24 to 10.211.3.99; the lease of n2 says 10.211.3.12"]
+
+
 def test_a_node_that_cannot_send() -> None:
     one = recorded("fromnode")
     one["seen"] = {host: {"packets": [], "drops": {}} for host in one["seen"]}

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import pytest
-from rules import healthy
+from rules import findings, healthy
 
 from ansible_collections.podnet.kubeadm.plugins.plugin_utils._evidence._host import Host, host_names
 from ansible_collections.podnet.kubeadm.plugins.plugin_utils._finding import Malformed, Missing
@@ -177,3 +177,25 @@ def test_maps_of_maps_without_what_is_none(key, value, read):
 @pytest.mark.parametrize(("raw", "names"), [({"a": 1, 7: 2}, ["a"]), (["a", "b"], ["a", "b"]), ("a", []), (None, [])])
 def test_names_of_hosts(raw, names):
     assert host_names(raw) == names
+
+
+def probed(what, ok, **more:
+    return {"from": "node1", "to": "node2", "what": what, "ok": ok, "ms": 1.0 if ok else None, **more}
+
+
+FOUR = [probed("tcp/pod", False), probed("udp/dns", False), probed("icmp/1422", False)]
+SIX = [probed("tcp/pod", True, family=6), probed("udp/dns", True, family=6), probed("icmp/1402", True, family=6)]
+
+
+def test_probes_that_are_held_against_each_other_are_of_one_family():
+    node = host("node1", probes=[*SIX, *FOUR])
+    assert [one.flag("ok") for one in node.probe("tcp/pod") + node.probe("icmp/")] == [False, False]
+    node = host("node1", probes=SIX)
+    assert [one.flag("ok") for one in node.probe("tcp/pod") + node.probe("icmp/")] == [True, True]
+
+
+def test_a_route_of_one_family_that_is_missing_is_neither_an_mtu_nor_a_checksum():
+    """As it was seen: IPv4 between two nodes was dead, and IPv6 was well."""
+    bundle = healthy()
+    bundle["nodes"]["node1"]["probes"] = [*SIX, *FOUR]
+    assert findings("mtu-mismatch", bundle) == findings("checksum-offload", bundle) == []
