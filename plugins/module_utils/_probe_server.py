@@ -22,11 +22,11 @@ import socket
 import threading
 import time
 
+from ansible_collections.podnet.kubeadm.plugins.module_utils import _detached
+
 GREETING = "podnet"
 MAX_BULK = 16 * 1024 * 1024
 PATIENCE = 15.0
-# The name by which a later run knows the process again (at most 15 characters, prctl(2)).
-COMM = "podnet-probe"
 
 
 def listen(port: int, kind: socket.SocketKind) -> socket.socket:
@@ -103,20 +103,8 @@ def stop_others(netns: str) -> None:
             continue
         with contextlib.suppress(OSError):
             with open(f"/proc/{entry}/comm", encoding="ascii", errors="replace") as handle:
-                if handle.read().strip() != COMM:
+                if handle.read().strip() != _detached.COMM:
                     continue
             theirs = os.stat(f"/proc/{entry}/ns/net")
             if (theirs.st_dev, theirs.st_ino) == (wanted.st_dev, wanted.st_ino):
                 os.kill(int(entry), signal.SIGKILL)
-
-
-def detach() -> None:
-    """Let go of whoever started this process: its session, its files, its signals; and take a name of its own."""
-    os.setsid()
-    with contextlib.suppress(OSError), open("/proc/self/comm", "w", encoding="ascii") as handle:
-        handle.write(COMM)
-    os.chdir("/")
-    signal.signal(signal.SIGHUP, signal.SIG_IGN)
-    null = os.open(os.devnull, os.O_RDWR)
-    for stream in (0, 1, 2):
-        os.dup2(null, stream)

@@ -19,9 +19,9 @@ import select
 import socket
 import struct
 import time
-from typing import Any
+from typing import Any, Callable
 
-from ansible_collections.podnet.kubeadm.plugins.module_utils import _netns, _probe_server, _trace_filter
+from ansible_collections.podnet.kubeadm.plugins.module_utils import _detached, _netns, _trace_filter
 
 ETH_P_ALL = 3
 SO_ATTACH_FILTER = 26
@@ -127,33 +127,17 @@ def _serve(watch: Watch, server: socket.socket, life: float) -> None:
 
 def start(word: str, wanted: list[Any], vxlan_port: int, pods: dict[str, str], life: float) -> None:
     """Start a watch called *word*; returns when it sees everything. pods: paths of their namespaces by name."""
-    reader, writer = os.pipe()
-    child = os.fork()
-    if child == 0:
-        os.close(reader)
-        said = b""
-        try:
-            if os.fork():
-                os._exit(0)
-            _probe_server.detach()
-            server = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-            server.bind(_name(word))
-            server.listen(1)
-            watch = Watch(wanted, vxlan_port, pods)
-            os.write(writer, b"ok")
-            os.close(writer)
-            _serve(watch, server, life)
-        except BaseException as exc:  # noqa: B036  (nothing above may return into the module's code)
-            said = (str(exc) or type(exc).__name__).encode()
-            with contextlib.suppress(OSError):
-                os.write(writer, said)
-        os._exit(0)
-    os.close(writer)
-    os.waitpid(child, 0)
-    with os.fdopen(reader, "rb") as stream:
-        answer = stream.read().decode()
-    if answer != "ok":
-        raise WatchError(f"packets cannot be watched on this host: {answer}")
+
+    def prepare() -> Callable[[], None]:
+        server = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        server.bind(_name(word))
+        server.listen(1)
+        watch = Watch(wanted, vxlan_port, pods)
+        return lambda: _serve(watch, server, life)
+
+    said = _detached.start(prepare)
+    if said:
+        raise WatchError(f"packets cannot be watched on this host: {said}")
 
 
 def collect(word: str, limit: float) -> dict[str, Any]:

@@ -222,17 +222,15 @@ failures:
   sample: []
 """
 
-import contextlib
-import os
 import socket
 import time
-import traceback
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, Callable
 
 from ansible.module_utils.basic import AnsibleModule
 
 from ansible_collections.podnet.kubeadm.plugins.module_utils import (
+    _detached,
     _netns,
     _probe_asker,
     _probe_plan,
@@ -265,29 +263,16 @@ def find(module: AnsibleModule, namespace: str, limit: float) -> _netns.Sandbox:
 
 def start_server(module: AnsibleModule, sandbox: _netns.Sandbox) -> None:
     """Start the answering end as a process of its own; returns when it answers, or raises with what it said."""
-    reader, writer = os.pipe()
-    child = os.fork()
-    if child == 0:
-        os.close(reader)
-        try:
-            if os.fork():
-                os._exit(0)
-            _probe_server.detach()
-            _netns.enter(sandbox.netns)
-            _probe_server.serve(module.params["port"], module.params["word"], module.params["node"])
-            os.write(writer, b"ok")
-            os.close(writer)
-            _probe_server.stay(sandbox.pid, module.params["life"])
-        except BaseException as exc:  # noqa: B036  (nothing above may return into the module's code)
-            with contextlib.suppress(OSError):
-                os.write(writer, str(exc).encode() or traceback.format_exc().encode())
-        os._exit(0)
-    os.close(writer)
-    os.waitpid(child, 0)
-    with os.fdopen(reader, "rb") as stream:
-        said = stream.read().decode()
-    if said != "ok":
-        raise _netns.NetnsError(f"nothing can answer in pod {sandbox.pod} on port {module.params['port']}: {said}")
+    params = module.params
+
+    def prepare() -> Callable[[], None]:
+        _netns.enter(sandbox.netns)
+        _probe_server.serve(params["port"], params["word"], params["node"])
+        return lambda: _probe_server.stay(sandbox.pid, params["life"])
+
+    said = _detached.start(prepare)
+    if said:
+        raise _netns.NetnsError(f"nothing can answer in pod {sandbox.pid} on port {params['port']}: {said}")
 
 
 def serving(module: AnsibleModule) -> dict[str, Any]:

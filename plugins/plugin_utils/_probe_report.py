@@ -49,7 +49,7 @@ def table(probes: list[Probe], findings: Findings) -> list[str]:
     nodes = sorted({probe["from"] for probe in between} | {probe["to"] for probe in between})
     if not nodes:
         return []
-    rows = [["from \\ to", *nodes]]
+    rows = [["from/to", *nodes]]
     for source in nodes:
         pairs = [[one for one in between if (one["from"], one["to"]) == (source, target)] for target in nodes]
         rows.append([source, *(cell(pair, findings) for pair in pairs)])

@@ -36,7 +36,7 @@ TEXT
         { tail -n 20 "$cache/log/show.log" >&2; refuse 1 "The cluster could not be read."; }
     cat "$state/show.txt"
     echo "The proof: pods on different nodes asked each other, a service and DNS, and every answer was checked for what it said."
-    sed -n '/verify : Tell what was answered/,/^TASK/s/^ *"\(.*\)",\{0,1\}$/  \1/p' "$cache/log/demo.log" | sed 's/\\\\/\\/g'
+    sed -n '/verify : Tell what was answered/,/^TASK/s/^ *"\(.*\)",\{0,1\}$/  \1/p' "$cache/log/demo.log"
     echo
     say "It stays up; its kubeconfig: $state/kubeconfig   [$((SECONDS - began)) s]"
     say "Look around: ./dev lab ssh n1 kubectl get pods -A      Remove it: ./dev demo --down"

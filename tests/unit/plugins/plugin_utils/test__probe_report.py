@@ -21,9 +21,9 @@ PROBES = [probe("n1", "n2"), probe("n2", "n1"), probe("n2", "n1", "udp/pod", ok=
 
 def test_table() -> None:
     assert _probe_report.table(PROBES, []) == [
-        "from \\ to  n1          n2",
-        "n1         -           1.2 ms",
-        "n2         FAILED udp  -",
+        "from/to  n1          n2",
+        "n1       -           1.2 ms",
+        "n2       FAILED udp  -",
     ]
 
 
@@ -43,7 +43,7 @@ def test_the_cause_stands_beside_what_failed() -> None:
     ]
     failed = [probe("n1", "n2", ok=False), probe("n1", "n2", "udp/pod", ok=False), probe("n4", "n2", ok=False)]
     lines = _probe_report.report([*failed, probe("n2", "n4"), probe("n2", "n4", "udp/pod", ok=False)], {}, findings)
-    assert lines[1].startswith("n1         -   FAILED (route-missing)  -")
+    assert lines[1].startswith("n1       -   FAILED (route-missing)  -")
     assert lines[2].split() == ["n2", "-", "-", "FAILED", "udp"]
     assert "tcp/pod, udp/pod from n1 to n2 (10.0.0.1): no answer (route-missing)" in lines
     assert "tcp/pod from n4 to n2 (10.0.0.1): no answer" in lines

@@ -179,7 +179,7 @@ def test_names_of_hosts(raw, names):
     assert host_names(raw) == names
 
 
-def probed(what, ok, **more:
+def probed(what, ok, **more):
     return {"from": "node1", "to": "node2", "what": what, "ok": ok, "ms": 1.0 if ok else None, **more}
 
 
