@@ -20,9 +20,10 @@ def pods(probes: list[Probe]) -> list[Probe]:
 
 
 def cause(probe: Probe, findings: Findings) -> str:
-    """The code of the first error that the doctor found at either node of a probe, or at the cluster; "" for none."""
-    places = {probe["from"], probe["to"], "cluster"}
-    near = (one for one in findings if one["severity"] == "error" and places & set(one["where"]))
+    """The code of the first error that the doctor found at either node of a probe, at any for a path through a service,
+    or at the cluster; "" for none."""
+    places, anywhere = {probe["from"], probe["to"], "cluster"}, probe["what"].endswith(("/vip", "/name"))
+    near = (one for one in findings if one["severity"] == "error" and (anywhere or places & set(one["where"])))
     return next((str(one["code"]) for one in near), "")
 
 

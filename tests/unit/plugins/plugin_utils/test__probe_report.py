@@ -47,6 +47,8 @@ def test_the_cause_stands_beside_what_failed() -> None:
     assert lines[2].split() == ["n2", "-", "-", "FAILED", "udp"]
     assert "tcp/pod, udp/pod from n1 to n2 (10.0.0.1): no answer (route-missing)" in lines
     assert "tcp/pod from n4 to n2 (10.0.0.1): no answer" in lines
+    (line,) = _probe_report.failures([probe("n4", "n4", "tcp/vip", ok=False)], findings)
+    assert line == "tcp/vip from n4 to 10.0.0.1: no answer (route-missing)"  # its pods are on every node
 
 
 def test_what_has_no_time_of_its_own_is_summed_up() -> None:
