@@ -76,6 +76,7 @@ class Router:
         }
 
     def clear(self) -> None:
+        self.used: set[str] = set()  # the tools that loaded something
         self.net.inside("router", "nft", "-f", "-", text="flush ruleset\n" + KEEP)
         if self.used_legacy:
             for tool in ("iptables-legacy-restore", "ip6tables-legacy-restore"):
@@ -85,6 +86,7 @@ class Router:
     def load(self, rules: dict[str, str]) -> None:
         """rules: text by tool. Raises Refused."""
         for tool, text in rules.items():
+            self.used.add(tool)
             if "legacy" in tool:
                 self.used_legacy = self.has_legacy = True
             command = (tool, "-f", "-") if tool == "nft" else (tool,)
@@ -96,10 +98,12 @@ class Router:
     def evidence(self) -> dict[str, Any]:
         found = {**self.facts, "nft": json.loads(self.net.inside("router", "nft", "-j", "list", "ruleset"))}
         for command in ("iptables", "ip6tables"):
-            try:
-                nft = self.net.inside("router", f"{command}-nft-save", "-c")
-            except RuntimeError:  # rules of nft that it cannot read at all
-                nft = None
+            nft: str | None = ""
+            if self.used & {"nft", f"{command}-nft-restore"}:
+                try:
+                    nft = self.net.inside("router", f"{command}-nft-save", "-c")
+                except RuntimeError:  # rules of nft that it cannot read at all
+                    nft = None
             # No legacy table comes into being by itself.
             legacy = self.net.inside("router", f"{command}-legacy-save", "-c") if self.has_legacy else ""
             found[command] = {"nft": nft, "legacy": legacy, "selected": "nft"}

@@ -83,7 +83,8 @@ class Net:
         return f"{self.prefix}-{which}"
 
     def inside(self, which: str, *command: str, text: str | None = None, check: bool = True) -> str:
-        return run("ip", "netns", "exec", self.name(which), *command, text=text, check=check)
+        # Quicker than `ip netns exec`, which mounts /sys anew each time.
+        return run("nsenter", f"--net=/run/netns/{self.name(which)}", *command, text=text, check=check)
 
     def __enter__(self) -> Net:
         try:
@@ -130,9 +131,7 @@ class Net:
         self.inside("router", "sysctl", "-qw", *settings)
         for which, link in [*self.links.items(), ("router", bridge)]:
             namespace, device = (which, "e0") if which != "router" else ("router", link)
-            text = self.inside(namespace, "cat", f"/sys/class/net/{device}/address", check=False)
-            if ":" not in text:
-                text = self.inside(namespace, "ip", "-br", "link", "show", device).split()[2]
+            text = self.inside(namespace, "ip", "-br", "link", "show", device).split()[2]
             self.macs[which] = bytes.fromhex(text.strip().replace(":", ""))
         text = self.inside("router", "ip", "-br", "link", "show", uplink).split()[2]
         self.macs["wan"] = bytes.fromhex(text.replace(":", ""))

@@ -15,6 +15,8 @@ from typing import Any, NamedTuple
 
 from ._values import UNKNOWN, Tri
 
+_MANY = 256
+"""From so many routes on, not all of them are looked at for the few that are asked for."""
 _TABLES = ("main", "local", "default", "254", "255", "253")
 
 
@@ -137,13 +139,22 @@ class Routes:
     def _lengths(self) -> list[int]:
         return sorted({length for _base, length in self.by_target}, reverse=True)
 
-    def within(self, base: int, length: int) -> Iterator[int]:
-        """First addresses of those that lie in a network and are narrower, by a device or a gateway."""
+    def within(self, base: int, length: int, most: int, without: range) -> list[int]:
+        """First addresses of at most so many narrower networks in one, not in `without`, spread over all there are."""
+        targets = list(self.by_target)
+        if len(targets) <= _MANY:
+            found = sorted(one for one, own in targets if self._leads_into(one, own, base, length, without))
+            return found if len(found) <= most else [found[index * len(found) // most] for index in range(most)]
+        bounds = [index * len(targets) // most for index in range(most + 1)]
+        parts = (targets[low:high] for low, high in zip(bounds, bounds[1:]))
+        hits = (next((one for one in part if self._leads_into(*one, base, length, without)), None) for part in parts)
+        return [one[0] for one in hits if one]
+
+    def _leads_into(self, first: int, own: int, base: int, length: int, without: range) -> bool:
         rest = self.bits - length
-        for (first, own), items in self.by_target.items():
-            usable = any(str(item.get("type", "unicast")) == "unicast" for item in items)
-            if length < own < self.bits and first >> rest == base >> rest and usable:
-                yield first
+        if not length < own < self.bits or first >> rest != base >> rest or first in without:
+            return False
+        return any(str(item.get("type", "unicast")) == "unicast" for item in self.by_target[first, own])
 
     def to(self, value: int) -> Iterator[Route]:
         """Those that cover an address, the narrowest first, else as listed."""

@@ -97,14 +97,12 @@ def _remotes(facts: Facts, cluster: Any, local: Any, most: int) -> list[str]:
     version, first, last = cluster.version, int(cluster.network_address), int(cluster.broadcast_address)
     here = range(int(local.network_address), int(local.broadcast_address) + 1)
     routes = facts.routes[version]
-    ranges = sorted(routes.within(first, cluster.prefixlen)) if routes else []
-    ranges = [one for one in ranges if one not in here]
     # Spread over all of them: which node a rule is about is not known.
-    chosen = ranges if len(ranges) <= most else [ranges[index * len(ranges) // most] for index in range(most)]
+    chosen = routes.within(first, cluster.prefixlen, most, here) if routes else []
     guesses = (first + local.num_addresses, first, last + 1 - local.num_addresses)
     candidates = [one + 2 for one in chosen or guesses if first <= one + 2 <= last and one + 2 not in here]
-    chosen = list(dict.fromkeys(candidates or [last - 1]))[:most]
-    return [str(type(cluster.network_address)(one)) for one in chosen]
+    ends = list(dict.fromkeys(candidates or [last - 1]))[:most]
+    return [str(type(cluster.network_address)(one)) for one in ends]
 
 
 # Beside TCP to port 80: what a rule may drop by itself. DNS, pings, and a port that no service is known by.

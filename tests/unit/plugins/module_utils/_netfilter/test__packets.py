@@ -6,6 +6,8 @@
 
 from __future__ import annotations
 
+import ipaddress
+from itertools import islice
 from typing import Any
 
 import pytest
@@ -55,12 +57,15 @@ def test_a_rule_against_the_pods_of_one_node_is_seen(peer: int, end: str) -> Non
     assert dropped(f"{end} 10.244.{peer}.0/24", peers=4)
 
 
-def test_of_many_nodes_some_are_asked_about_spread_over_all() -> None:
-    routes = [{"dst": f"10.244.{number}.0/24", "dev": "flannel.1"} for number in range(100)]
-    packets = standard_packets({"ip_route": routes, "ip_rule": []}, CIDR, LOCAL, peers=4)
+@pytest.mark.parametrize(("wide", "count"), [("10.244.0.0/16", 100), ("10.240.0.0/12", 4000)])
+def test_of_many_nodes_some_are_asked_about_spread_over_all(wide: str, count: int) -> None:
+    parts = [str(one) for one in islice(ipaddress.ip_network(wide).subnets(new_prefix=24), count)]
+    routes = [{"dst": part, "dev": "flannel.1" if part != parts[1] else "cni0"} for part in parts]
+    packets = standard_packets({"ip_route": routes, "ip_rule": []}, wide, [parts[1]], peers=4)
     ends = {packet["destination"] for _name, packet, hooks in packets if packet.get("out") == "flannel.1"}
     assert len(ends) == 4
-    assert {"10.244.0.2", "10.244.75.2"} < ends
+    asked = sorted(parts.index(f"{end.rpartition('.')[0]}.0/24") for end in ends)
+    assert asked[0] == 0 and asked[3] >= count * 3 // 4 - 1
 
 
 def test_before_there_are_routes_both_ends_of_the_range_are_asked_about() -> None:
