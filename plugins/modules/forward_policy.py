@@ -17,7 +17,9 @@ description:
     what drops.
   - Never changes the policy of a chain, never flushes, and never edits an nft table that neither a program nor a file
     of the host is known to keep. There it fails and says the rules to add.
-  - Never puts an accept in front of a policy engine's chains or of other rules that deny something.
+  - Never puts an accept in front of a policy engine's chains or of other rules that deny something. A rule that is
+    about some of the pods' traffic only, such as a part of the range, one protocol or the way to outside, is taken for
+    meant. There it fails and says the command that removes it.
 extends_documentation_fragment:
   - podnet.kubeadm._attributes
 attributes:
