@@ -17,6 +17,8 @@ from .judgement import Judged, loaded_by, place_of
 from .remedy import ENOUGH, Refusal, Remedy, Unowned, remedy_for
 from .simulate import chain_of, position
 
+BETWEEN_PODS = ("pod to pod on another node", "pod from pod on another node")
+
 
 def refusal(host: str, rules: Ruleset, judged: Iterable[Judged], accepts: Accepts, idle: Collection[str] = ()) -> str:
     """One sentence for each place that drops something, with the packets it drops. idle: as in `remedy_for`."""
@@ -31,7 +33,7 @@ def _sentence(host: str, rules: Ruleset, group: list[Judged], accepts: Accepts, 
     first = group[0]
     accepts = accepts.only({ipaddress.ip_address(str(one.packet["source"])).version for one in group})
     if first.hook == "forward":
-        subject, what = "pods are not forwarded", ", ".join(accepts.cidrs)
+        subject, what = _forwarded(group), ", ".join(accepts.cidrs)
     else:
         subject = "what the cluster sends to this host is not let in"
         what = ", ".join(sorted({one.name for one in group}))
@@ -58,6 +60,14 @@ def _sentence(host: str, rules: Ruleset, group: list[Judged], accepts: Accepts, 
             by_hand = _by_hand(one, accepts) if isinstance(reason, Unowned) else ""
             return f"{text} Not mended by firewall_mode=permitted, because {reason}. {by_hand}".strip()
     return f"{text} Add: {advice(remedy, accepts, rules) if remedy else ''}, or set firewall_mode=permitted."
+
+
+def _forwarded(group: list[Judged]) -> str:
+    names = [one.name for one in group]
+    if any(name.removesuffix(" (IPv6)") in BETWEEN_PODS for name in names):
+        return "pods are not forwarded"
+    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+    return f"some of the pods' traffic is not forwarded ({'; '.join(names[:3])}{more})"
 
 
 def _by_hand(one: Judged, accepts: Accepts) -> str:

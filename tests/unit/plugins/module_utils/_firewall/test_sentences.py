@@ -102,6 +102,17 @@ def test_what_is_accepted_has_no_sentence() -> None:
     assert said(node(save())) == ""
 
 
+@pytest.mark.parametrize(("rule", "begin"), [
+    ("-p udp -m udp --dport 53", "n2: some of the pods' traffic is not forwarded (pod to pod on another node, DNS; "
+     "pod from pod on another node, DNS; pod to outside, DNS): table ip filter, chain FORWARD, rule `-A FORWARD -p"),
+    ("-p udp", "n2: some of the pods' traffic is not forwarded (pod to pod on another node, DNS; pod from pod on "
+     "another node, DNS; pod to pod on another node, UDP 30001 and 2 more)"),
+    ("-p tcp", "n2: pods are not forwarded: table ip filter, chain FORWARD, rule `-A FORWARD -p tcp -j DROP`"),
+])  # fmt: skip
+def test_what_is_dropped_of_it(rule: str, begin: str) -> None:
+    assert said(node(save(f"-A FORWARD {rule} -j DROP"))).startswith(begin)
+
+
 def test_one_sentence_for_each_place() -> None:
     found = said(node(save("-A FORWARD -i cni0 -j DROP"), legacy=save(policy="DROP")))
     assert found.count("n2: ") == 2 and found.count("firewall_mode=permitted") == 2
