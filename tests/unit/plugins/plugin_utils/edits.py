@@ -9,6 +9,8 @@ from __future__ import annotations
 from typing import Any
 
 NODES = ["node1", "node2", "node3"]
+FORWARD = {"name": "forward", "type": "filter", "hook": "forward", "prio": 0, "policy": "accept"}
+"""A base chain for `nft_table`."""
 
 
 def objects(bundle: dict[str, Any], kind: str) -> list[dict[str, Any]]:

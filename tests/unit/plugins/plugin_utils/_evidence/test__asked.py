@@ -188,5 +188,6 @@ def test_the_interface_that_is_asked_for_before_there_is_a_cluster(flannel, name
 
 def test_pods_of_components_on_a_node():
     view = View(healthy())
-    assert {pod.name[:10] for pod in component_pods(view, "node1", "etcd", "kube-proxy")} == {"etcd-node1", "kube-proxy"}
+    found = component_pods(view, "node1", "etcd", "kube-proxy")
+    assert {pod.name[:10] for pod in found} == {"etcd-node1", "kube-proxy"}
     assert component_pods(view, "node2", "etcd") == component_pods(view, "no such", "etcd") == []
