@@ -149,7 +149,6 @@ token_id:
   sample: abcdef
 """
 
-import copy
 import os
 import tempfile
 import time
@@ -157,7 +156,7 @@ from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.podnet.kubeadm.plugins.module_utils import _kubeadm
+from ansible_collections.podnet.kubeadm.plugins.module_utils import _kubeadm, _kubeadm_config, _kubeadm_traces
 
 ADMIN_CONF = "/etc/kubernetes/admin.conf"
 CA_CERT = "/etc/kubernetes/pki/ca.crt"
@@ -176,7 +175,7 @@ def wait_for_kubeadm(limit: int) -> None:
     """Wait until no other kubeadm changes this host: one goes on after the connection that started it is cut."""
     end = time.monotonic() + limit
     while True:
-        running = _kubeadm.at_work()
+        running = _kubeadm_traces.at_work()
         if not running:
             return
         if time.monotonic() > end:
@@ -187,53 +186,17 @@ def wait_for_kubeadm(limit: int) -> None:
         time.sleep(0.5)
 
 
-def mark(verb: str | None) -> None:
-    path = os.path.join("/", _kubeadm.MARKER)
-    if verb is None:
-        if os.path.exists(path):
-            os.unlink(path)
-        return
-    os.makedirs(os.path.dirname(path), exist_ok=True)
-    with open(path, "w", encoding="utf-8") as handle:
-        handle.write(verb + "\n")
-
-
-def etcd_dir(config: list[dict[str, Any]]) -> str:
-    for document in config:
-        local = (document.get("etcd") or {}).get("local") or {}
-        if local.get("dataDir"):
-            return str(local["dataDir"])
-    return "/var/lib/etcd"
-
-
-def is_control_plane(config: list[dict[str, Any]]) -> bool:
-    return any(document.get("controlPlane") for document in config)
-
-
-def with_discovery(config: list[dict[str, Any]], params: dict[str, Any]) -> list[dict[str, Any]]:
-    config = copy.deepcopy(config)
-    for document in config:
-        if document.get("kind") == "JoinConfiguration":
-            discovery = document.setdefault("discovery", {})
-            discovery["bootstrapToken"] = {
-                "apiServerEndpoint": params["api_server"],
-                "caCertHashes": [params["ca_cert_hash"]],
-                "token": params["token"],
-            }
-    return config
-
-
 def run_kubeadm(module: AnsibleModule, verb: str, config: list[dict[str, Any]], ignored: list[str]) -> str:
     """Validate the file and run kubeadm with it; the file is 0600 in a folder of 0700 and removed afterwards."""
     kubeadm = _kubeadm.Kubeadm(module.run_command, module.get_bin_path("kubeadm", True), module.params["timeout"])
-    for path in _kubeadm.torn_files():
+    for path in _kubeadm_traces.torn_files():
         os.unlink(path)
     handle, path = tempfile.mkstemp(prefix="kubeadm-", suffix=".yaml", dir=module.tmpdir)
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as stream:
-            stream.write(_kubeadm.render(config))
+            stream.write(_kubeadm_config.render(config))
         kubeadm.validate(path)
-        mark(verb)
+        _kubeadm_traces.mark(verb)
         return kubeadm.init(path, ignored) if verb == "init" else kubeadm.join(path, ignored)
     finally:
         os.unlink(path)
@@ -249,7 +212,7 @@ def diff_of(verb: str, state: str, config: list[dict[str, Any]]) -> dict[str, st
         "before_header": f"kubeadm {verb}",
         "after_header": f"kubeadm {verb}",
         "before": before,
-        "after": _kubeadm.mask(_kubeadm.render(config)),
+        "after": _kubeadm.mask(_kubeadm_config.render(config)),
     }
 
 
@@ -258,9 +221,13 @@ def become_member(module: AnsibleModule, verb: str) -> dict[str, Any]:
     config = params["config"]
     if not module.check_mode:
         wait_for_kubeadm(params["timeout"])
-    data_dir = etcd_dir(config)
-    traces = _kubeadm.look(etcd_dir=data_dir)
-    state = _kubeadm.init_state(traces) if verb == "init" else _kubeadm.join_state(traces, is_control_plane(config))
+    data_dir = _kubeadm_config.etcd_dir(config)
+    traces = _kubeadm_traces.look(etcd_dir=data_dir)
+    state = (
+        _kubeadm_traces.init_state(traces)
+        if verb == "init"
+        else _kubeadm_traces.join_state(traces, _kubeadm_config.is_control_plane(config))
+    )
     refuse_other_cluster(traces, verb, state, params["ca_cert_hash"])
     if state == "done":
         warn_of_differences(module)
@@ -268,25 +235,26 @@ def become_member(module: AnsibleModule, verb: str) -> dict[str, Any]:
             finish(traces)
         return {"changed": False, "before": state}
     result: dict[str, Any] = {"changed": True, "before": state, "diff": diff_of(verb, state, config)}
-    ignored = _kubeadm.ignored_checks(traces, verb, data_dir) if state == "resume" else []
+    ignored = _kubeadm_traces.ignored_checks(traces, verb, data_dir) if state == "resume" else []
     if module.check_mode:
         return result
-    if verb == "join" and traces.kubelet_conf and not is_control_plane(config):
+    if verb == "join" and traces.kubelet_conf and not _kubeadm_config.is_control_plane(config):
         finish(traces)  # the kubelet is a member already; kubeadm would refuse to join a node that is ready
         return dict(result, ignored_checks=[], warnings_of_kubeadm=[])
     if verb == "join":
-        missing = [name for name in ("api_server", "ca_cert_hash", "token") if not params[name]]
+        needed = ("api_server", "ca_cert_hash", "token")
+        missing = [name for name in needed if not params[name]]
         if missing:
             raise _kubeadm.KubeadmError(f"this host has to join, which needs {', '.join(missing)}")
-        config = with_discovery(config, params)
+        config = _kubeadm_config.with_discovery(config, *(params[name] for name in needed))
     try:
         out = run_kubeadm(module, verb, config, ignored)
     except _kubeadm.KubeadmError:
         # The kubelet that an interrupted join left may have finished its bootstrap in between.
-        if verb == "init" or is_control_plane(config) or not _kubeadm.look().kubelet_conf:
+        if verb == "init" or _kubeadm_config.is_control_plane(config) or not _kubeadm_traces.look().kubelet_conf:
             raise
         out = ""
-    finish(_kubeadm.look())
+    finish(_kubeadm_traces.look())
     return dict(result, ignored_checks=ignored, warnings_of_kubeadm=warnings_of(out))
 
 
@@ -297,7 +265,7 @@ def warn_of_differences(module: AnsibleModule) -> None:
         field
         for document in module.params["config"]
         if document.get("kind") in running
-        for field in _kubeadm.unlike(document, running[document["kind"]])
+        for field in _kubeadm_config.unlike(document, running[document["kind"]])
     ]
     if found:
         module.warn(
@@ -307,16 +275,16 @@ def warn_of_differences(module: AnsibleModule) -> None:
         )
 
 
-def finish(traces: _kubeadm.Traces) -> None:
+def finish(traces: _kubeadm_traces.Traces) -> None:
     """What a kubeadm that was killed at its very end left to do."""
     if traces.marker:
-        mark(None)
+        _kubeadm_traces.mark(None)
     if traces.bootstrap_conf and traces.kubelet_conf:
         os.unlink("/etc/kubernetes/bootstrap-kubelet.conf")
 
 
-def refuse_other_cluster(traces: _kubeadm.Traces, verb: str, state: str, expected: str | None) -> None:
-    server = _kubeadm.server_of(read(KUBELET_CONF)) or "an unknown address"
+def refuse_other_cluster(traces: _kubeadm_traces.Traces, verb: str, state: str, expected: str | None) -> None:
+    server = _kubeadm_config.server_of(read(KUBELET_CONF)) or "an unknown address"
     if verb == "init" and state == "member":
         raise _kubeadm.KubeadmError(
             f"this host is a worker of the cluster at {server}, so it cannot become the first control plane "
@@ -324,7 +292,7 @@ def refuse_other_cluster(traces: _kubeadm.Traces, verb: str, state: str, expecte
         )
     if verb == "join" and traces.ca_cert and expected:
         try:
-            found = _kubeadm.ca_cert_hash(read(CA_CERT))
+            found = _kubeadm_config.ca_cert_hash(read(CA_CERT))
         except ValueError:
             return
         if found != expected:
@@ -347,8 +315,8 @@ def issue_token(module: AnsibleModule) -> dict[str, Any]:
         )
     result: dict[str, Any] = {
         "changed": False,
-        "api_server": _kubeadm.server_of(admin),
-        "ca_cert_hash": _kubeadm.ca_cert_hash(certificate),
+        "api_server": _kubeadm_config.server_of(admin),
+        "ca_cert_hash": _kubeadm_config.ca_cert_hash(certificate),
     }
     if not module.check_mode:
         kubeadm = _kubeadm.Kubeadm(module.run_command, module.get_bin_path("kubeadm", True), 60)

@@ -11,8 +11,8 @@ from typing import Any, Callable
 import pytest
 from ansible.module_utils import basic
 
-from ansible_collections.podnet.kubeadm.plugins.module_utils import _kubeadm
-from ansible_collections.podnet.kubeadm.plugins.module_utils._kubeadm import Traces
+from ansible_collections.podnet.kubeadm.plugins.module_utils import _kubeadm_traces
+from ansible_collections.podnet.kubeadm.plugins.module_utils._kubeadm_traces import Traces
 from ansible_collections.podnet.kubeadm.plugins.modules import kubeadm
 
 RunModule = Callable[..., dict[str, Any]]
@@ -34,8 +34,8 @@ def traces(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     """Makes the host hold what is given, and these texts in its files."""
 
     def hold(found: Traces, **files: str) -> None:
-        monkeypatch.setattr(_kubeadm, "look", lambda *_args, **_options: found)
-        monkeypatch.setattr(_kubeadm, "at_work", list)
+        monkeypatch.setattr(_kubeadm_traces, "look", lambda *_args, **_options: found)
+        monkeypatch.setattr(_kubeadm_traces, "at_work", list)
         monkeypatch.setattr(kubeadm, "read", lambda path: files.get(pathlib.Path(path).stem, ""))
 
     return hold
@@ -109,7 +109,7 @@ def test_a_kubeadm_at_work_is_waited_for(
 ) -> None:
     traces(CONTROL_PLANE)
     answers = [[(12, "init")], [(12, "init")], []]
-    monkeypatch.setattr(_kubeadm, "at_work", lambda: answers.pop(0))
+    monkeypatch.setattr(_kubeadm_traces, "at_work", lambda: answers.pop(0))
     monkeypatch.setattr(kubeadm.time, "sleep", lambda _seconds: None)
     assert not run_module(kubeadm, INIT).get("failed")
     assert answers == []
@@ -119,15 +119,6 @@ def test_a_kubeadm_that_does_not_end_is_named(
     run_module: RunModule, traces: Callable[..., None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     traces(CONTROL_PLANE)
-    monkeypatch.setattr(_kubeadm, "at_work", lambda: [(12, "init")])
+    monkeypatch.setattr(_kubeadm_traces, "at_work", lambda: [(12, "init")])
     result = run_module(kubeadm, {**INIT, "timeout": 0})
     assert result["failed"] and "kubeadm init (process 12) is at work" in result["msg"]
-
-
-def test_discovery_is_pinned() -> None:
-    (document,) = kubeadm.with_discovery([{"kind": "JoinConfiguration"}], JOIN)
-    assert document["discovery"]["bootstrapToken"] == {
-        "apiServerEndpoint": JOIN["api_server"],
-        "caCertHashes": [JOIN["ca_cert_hash"]],
-        "token": TOKEN,
-    }
