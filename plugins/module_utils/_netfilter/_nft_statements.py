@@ -17,7 +17,7 @@ from ._nft_values import expression
 from ._packet import State
 from ._values import ABSENT, UNKNOWN, Choice, Tri, Unsupported
 from ._xt_targets import may_drop as _xt_may_drop
-from ._xt_targets import set_zone, unreadable, untrack
+from ._xt_targets import prepare, set_zone, unreadable, untrack
 
 # Statements after which a later chain may see another packet or another connection.
 EFFECTS = frozenset(
@@ -26,7 +26,7 @@ EFFECTS = frozenset(
 
 _GOES_ON = frozenset(
     (
-        "counter", "log", "last", "ct helper", "ct timeout", "secmark", "dup", "comment", "tunnel",
+        "counter", "log", "last", "ct helper", "secmark", "dup", "comment", "tunnel",
     )
 )  # fmt: skip
 _MAY_MATCH = frozenset(("limit", "quota", "ct count", "connlimit", "meter", "hashlimit"))
@@ -196,7 +196,7 @@ def _mangle(body: Mapping[str, Any], scope: Scope) -> Act:
     if what == "ct" and detail.get("key") == "mark":
         return _connection_mark(values(body["value"], "mark", scope))
     if what == "ct" and detail.get("key") == "zone":
-        return set_zone
+        return _zone
     if what == "meta" and detail.get("key") == "pkttype" and body["value"] == "host":
         return _goes_on
     if what == "meta" and detail.get("key") in ("pkttype", "broute"):
@@ -205,6 +205,17 @@ def _mangle(body: Mapping[str, Any], scope: Scope) -> Act:
         return _mangle_payload(body, detail, scope)
     may_break = what in ("tcp option", "exthdr", "ip option", "sctp chunk") or isinstance(body["value"], Mapping)
     return lambda state, at: [("next", None, state), *([("break", None, state)] if may_break else [])]
+
+
+def _zone(state: State, at: At) -> list[Alternative]:
+    """Unlike iptables' CT, nft gives a template to what is to be left untracked, too, which is tracked then."""
+    return set_zone(state.copy(tracking="none") if state.tracking == "untracked" else state, at)
+
+
+def _timeout(body: Any, scope: Scope) -> Act:
+    if isinstance(body, Mapping):  # looked up in a map, where it may not be
+        return lambda state, at: [*prepare(state, at), ("break", None, state)]
+    return prepare
 
 
 def _connection_mark(possible: Callable[[State, At], tuple[list[Any], bool]]) -> Act:
@@ -381,7 +392,7 @@ def _xt(body: Any, scope: Scope) -> Act:
 
 _STATEMENTS: dict[str, Callable[[Any, Scope], Act]] = {
     "vmap": _vmap, "mangle": _mangle, "reject": _reject, "set": _dynamic_set, "map": _dynamic_set, "queue": _queue,
-    "reset": lambda body, scope: _may_break,
+    "reset": lambda body, scope: _may_break, "ct timeout": _timeout,
     "tproxy": _tproxy, "synproxy": _synproxy, "flow": _flow, "fwd": _fwd, "xt": _xt,
     "dnat": _translation(_nat.destination),
     "snat": _translation(_source),

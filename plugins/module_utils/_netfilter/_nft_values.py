@@ -136,7 +136,7 @@ def _connection(getter: Getter) -> Getter:
 
     def get(state: State, at: At) -> Any:
         current = conntrack_state(state, at)
-        if current is UNKNOWN:
+        if current is UNKNOWN or state.tracking == "template":
             return UNKNOWN
         return ABSENT if current in (STATES["invalid"], STATES["untracked"]) else getter(state, at)
 

@@ -55,7 +55,7 @@ class State:
     icmp_code: Any
     tcp_flags: Any
     mark: Any
-    tracking: Any  # none (not looked at yet, or invalid), tracked, untracked
+    tracking: Any  # none (not looked at yet, or invalid), template (a rule has prepared it), tracked, untracked
     ctstate: Any  # one bit of STATES, what it is once tracked
     ctmark: Any
     ctdir: Any

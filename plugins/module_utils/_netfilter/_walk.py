@@ -152,8 +152,10 @@ class _Walk:
 
     def track(self, world: _World) -> _World:
         state = world.state
-        if state.tracking != "none" or state.ctstate == STATES["invalid"]:
+        if state.tracking not in ("none", "template"):
             return world
+        if state.ctstate == STATES["invalid"]:
+            return world if state.tracking == "none" else world.at(state.copy(tracking="none"))
         kind = "untracked" if state.ctstate == STATES["untracked"] else "tracked"
         return world.at(state.copy(tracking=kind))
 

@@ -20,7 +20,8 @@ def conntrack_state(state: State, at: At) -> Any:
         return UNKNOWN
     if state.tracking is UNKNOWN:
         return UNKNOWN
-    return {"none": STATES["invalid"], "untracked": STATES["untracked"], "tracked": state.ctstate}[state.tracking]
+    before = {"none": STATES["invalid"], "untracked": STATES["untracked"], "template": STATES["new"]}
+    return state.ctstate if state.tracking == "tracked" else before[state.tracking]
 
 
 def conntrack(options: Options, family: int) -> Match:
@@ -38,6 +39,8 @@ def conntrack(options: Options, family: int) -> Match:
         # xt_conntrack without a connection: only the state can match, and nothing else is looked at.
         if needs_connection and conntrack_state(state, at) in (STATES["invalid"], STATES["untracked"]):
             return state_tests(state, at) if len(tests) > len(needs_connection) else False
+        if needs_connection and state.tracking == "template":
+            return False if state_tests(state, at) is False else None
         return test(state, at)
 
     return match
@@ -114,6 +117,6 @@ def connmark(options: Options, family: int) -> Match:
         # xt_connmark answers false, whatever is negated, where there is no connection.
         if conntrack_state(state, at) in (STATES["invalid"], STATES["untracked"]):
             return False
-        return test(state, at)
+        return None if state.tracking == "template" else test(state, at)
 
     return match

@@ -100,6 +100,8 @@ def _connmark(options: Options, family: int) -> Act:
     def act(state: State, at: At) -> list[Alternative]:
         if state.tracking in ("none", "untracked"):
             return [("next", None, state)]
+        if state.tracking == "template":
+            return [("next", None, state.copy(mark=UNKNOWN, touched=True) if restores else state)]
         known = UNKNOWN not in (state.mark, state.ctmark, state.tracking)
         changed = state.copy(touched=True)
         if saves:
@@ -124,10 +126,19 @@ def untrack(state: State, at: At) -> list[Alternative]:
     return [("next", None, state)]
 
 
+def prepare(state: State, at: At) -> list[Alternative]:
+    """Gives a packet that has no connection yet a template of one (nf_ct_set with IP_CT_NEW): it counts as new."""
+    if state.tracking == "none":
+        state = state.copy(tracking="template", touched=True)
+    return [("next", None, state)]
+
+
 def set_zone(state: State, at: At) -> list[Alternative]:
     """Another conntrack zone is another table of connections: only a new connection is surely new there too."""
-    known = state.ctstate if state.ctstate == STATES["new"] else UNKNOWN
-    return [("next", None, state.copy(ctmark=UNKNOWN, ctstate=known, touched=True))]
+    if state.tracking == "tracked":
+        return [("next", None, state)]
+    known = state.ctstate if state.ctstate in (STATES["new"], STATES["invalid"]) else UNKNOWN
+    return prepare(state.copy(ctmark=UNKNOWN, ctstate=known, touched=True), at)
 
 
 def _ct(options: Options, family: int) -> Act:
@@ -136,7 +147,7 @@ def _ct(options: Options, family: int) -> Act:
         return untrack
     if set(given) & {"--zone", "--zone-orig", "--zone-reply"}:
         return set_zone
-    return _goes_on(options, family)  # helper, timeout, events
+    return lambda state, at: prepare(state, at)  # helper, timeout, events
 
 
 def _dnat(options: Options, family: int) -> Act:

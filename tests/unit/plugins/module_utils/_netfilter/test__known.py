@@ -118,3 +118,27 @@ def test_the_order_of_a_table_without_rules_is_of_no_matter() -> None:
     verdict = walk(Ruleset.from_evidence(node), PACKET, FORWARD)
     assert verdict.verdict == "accept"
     assert "same priority" not in str(verdict.trail)
+
+
+@pytest.mark.parametrize(("raw", "state", "expected"), [
+    # Before connection tracking a packet is invalid, unless a rule has given it a template of a connection.
+    ("", "new", "drop"),
+    ("-A PREROUTING -j CT --zone 3", "new", "accept"),
+    ("-A PREROUTING -j CT --ctevents new", "new", "accept"),
+    ("-A PREROUTING -j CT --ctevents new", "invalid", "accept"),
+    ("-A PREROUTING -j CT --notrack\n-A PREROUTING -j CT --zone 3", "new", "accept"),
+])  # fmt: skip
+def test_a_template_of_a_connection_is_new(raw: str, state: str, expected: str) -> None:
+    text = f"*raw\n:PREROUTING ACCEPT [0:0]\n{raw}\n-A PREROUTING -m conntrack --ctstate INVALID -j DROP\nCOMMIT\n"
+    assert judge(text, state=state) == expected
+    closed = filters("-m conntrack --ctstate INVALID -j DROP")
+    if expected == "accept":
+        assert judge(text + closed, state=state) == ("drop" if state == "invalid" else "accept")
+
+
+def test_a_zone_that_is_set_late_makes_what_is_not_tracked_new() -> None:
+    zone = {"mangle": {"key": {"ct": {"key": "zone"}}, "value": 3}}
+    new = is_("ct", {"key": "state"}, "new", "in")
+    late = chain([zone], [new, ACCEPT], hook="postrouting", prio=10, policy="drop")
+    assert judge(nft=late, state="invalid") == "accept"
+    assert judge(nft=late, state="established") == "drop"
