@@ -33,7 +33,6 @@ MISSING = {
     "module_utils/_evidence/test_identity.py",
     "module_utils/_evidence/test_kernel.py",
     "module_utils/_evidence/test_kubernetes.py",
-    "module_utils/_evidence/test_netfilter.py",
     "module_utils/_evidence/test_network.py",
     "module_utils/_evidence/test_runtime.py",
     "module_utils/_evidence/test_system.py",
