@@ -111,8 +111,9 @@ def _walk_all(node: Host, view: View) -> Forwarding:
 
 
 def between_pods(drop: Drop) -> bool:
-    """Whether it is traffic that the cluster needs: between pods, or to a service. Egress may be closed on purpose."""
-    return "outside" not in drop.packet
+    """Whether it is traffic that the cluster needs: between pods, or to a service. Egress may be closed on purpose, and
+    so may pings be."""
+    return "outside" not in drop.packet and "ICMP" not in drop.packet
 
 
 def severity_of(drops: list[Drop], view: View) -> str | None:

@@ -63,6 +63,21 @@ def test_egress_that_is_closed_on_purpose_is_an_info():
     assert {one.severity for one in found} <= {"info"}
 
 
+@pytest.mark.parametrize(("rule", "severity", "traffic"), [
+    ("-p udp -m udp --dport 53 -j DROP", "error", "pod to pod on another node, DNS"),
+    ("-p tcp -m tcp --dport 1024:65535 -j REJECT", "error", "pod from pod on another node, TCP 30001"),
+    ("-p icmp -j DROP", "info", "pod to pod on another node, ICMP echo"),
+])  # fmt: skip
+def test_what_is_dropped_of_the_pods_traffic_is_told(rule, severity, traffic):
+    (found,) = findings("forward-rule-drop", with_rule(rule))
+    assert found.severity == severity
+    assert traffic in found.evidence["traffic"]
+
+
+def test_a_limit_of_pings_leaves_nothing_open():
+    assert findings("forward-rule-drop", with_rule("-p icmp -m limit --limit 3/min -j DROP")) == []
+
+
 def test_a_tunnel_without_an_address_is_no_matter_of_the_rules():
     """flanneld makes its link before it has a lease, and rules of a former range masquerade what leaves by it."""
     bundle = healthy()
