@@ -33,7 +33,7 @@ def etcd_dir(documents: list[dict[str, Any]]) -> str:
 
 def is_control_plane(documents: list[dict[str, Any]]) -> bool:
     """Whether a JoinConfiguration makes the host a control plane: it names one, however empty."""
-    return any(document.get("controlPlane") for document in documents)
+    return any(document.get("controlPlane") is not None for document in documents)
 
 
 def with_discovery(

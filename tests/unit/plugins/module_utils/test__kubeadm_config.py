@@ -93,7 +93,12 @@ def test_where_etcd_keeps_its_data(etcd: Any, folder: str) -> None:
 
 @pytest.mark.parametrize(
     ("document", "control_plane"),
-    [({"controlPlane": {"localAPIEndpoint": {}}}, True), ({"controlPlane": None}, False), ({}, False)],
+    [
+        ({"controlPlane": {"localAPIEndpoint": {}}}, True),
+        ({"controlPlane": {}}, True),
+        ({"controlPlane": None}, False),
+        ({}, False),
+    ],
 )
 def test_who_joins_as_a_control_plane(document: dict[str, Any], control_plane: bool) -> None:
     assert _kubeadm_config.is_control_plane([{"kind": "KubeletConfiguration"}, document]) is control_plane
