@@ -199,6 +199,8 @@ def _routes(value: Any, family: int) -> Routes | None:
     for item in _objects(value):
         if "table" in item and str(item["table"]) not in _TABLES:
             continue
+        if family == 4 and "pref" in item:  # of IPv6, which `ip -j route show table all` lists too
+            continue
         target = _target(str(item.get("dst", "")))
         if target in by_target:
             by_target[target].append(item)

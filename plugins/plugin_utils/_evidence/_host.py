@@ -152,7 +152,7 @@ class Host(Part):
         """Unicast routes of the main table by destination as ``ip -j`` writes it, unparsed: a large cluster has
         thousands on every host, which are compared as texts."""
         key = "ip_route" if version == 4 else "ip6_route"
-        found: dict[str, dict[str, Any]] = self.derived(f"main.{key}", lambda: _main_by_text(self.raw_objects(key)))
+        found: dict[str, dict[str, Any]] = self.derived(f"main.{key}", lambda: _main_by_text(self.raw_objects(key), version))
         return found
 
     @cached_property
@@ -233,11 +233,12 @@ def host_names(raw: Any) -> list[str]:
     return [name for name in raw if isinstance(name, str)] if isinstance(raw, dict) else as_list(raw)
 
 
-def _main_by_text(routes: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
+def _main_by_text(routes: list[dict[str, Any]], version: int) -> dict[str, dict[str, Any]]:
     return {
         one["dst"]: one
         for one in routes
         if one.get("table", "main") == "main"
+        and (version == 6 or "pref" not in one)
         and one.get("type", "unicast") == "unicast"
         and isinstance(one.get("dst"), str)
     }

@@ -234,6 +234,8 @@ def _routes(raw: Any, version: int) -> list[Route]:
         try:
             if len(one) == 4 and "gateway" in one and "flags" in one and "dst" in one and "dev" in one:
                 route = _plain(version, one["dst"], one["gateway"], one["dev"], *one["flags"])
+            elif version == 4 and "pref" in one:  # of IPv6, which `table all` lists too; the kernel gives them all one
+                continue
             else:
                 route = _route(version, tuple(one.get("flags") or ()), *_values(one))
         except (AttributeError, TypeError):  # no object, or a value that is no plain one

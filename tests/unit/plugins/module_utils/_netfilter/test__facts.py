@@ -47,6 +47,15 @@ def test_without_the_default_route_there_is_none():
     assert Facts({"ip_route": ROUTES}).device_for(number("198.51.100.1"), 4, default_counts=False) is None
 
 
+def test_a_default_route_of_ipv6_beside_is_none_of_ipv4():
+    """`ip -j route show table all` lists both families."""
+    six = {"dst": "default", "gateway": "fe80::1", "dev": "eth9", "metric": 1, "pref": "medium"}
+    four = {"dst": "default", "gateway": "192.0.2.1", "dev": "eth0", "metric": 100}
+    assert Facts({"ip_route": [six, four]}).device_for(number("198.51.100.1"), 4) == "eth0"
+    assert Facts({"ip_route": [six]}).device_for(number("198.51.100.1"), 4) is None
+    assert Facts({"ip6_route": [six]}).device_for(number("2001:db8::1"), 6) == "eth9"
+
+
 def test_routes_that_were_not_looked_at_are_unknown():
     assert Facts({}).device_for(number("10.244.2.7"), 4) is UNKNOWN
     assert Facts({}).on_link(number("10.244.2.7"), "cni0", 4) is None

@@ -8,6 +8,7 @@ import itertools
 import random
 
 import pytest
+from traces import recorded
 
 from ansible_collections.podnet.kubeadm.plugins.plugin_utils._evidence._net import (
     interface,
@@ -90,6 +91,14 @@ def test_the_hosts_own_routes_are_those_that_lead_not_to_other_nodes_by_flannel(
     for bad in (None, [], [peer], [*own, None], [*own, {"dst": "garbage"}]):
         with pytest.raises(ValueError):
             own_routes4(bad)
+
+
+def test_of_what_all_tables_list_the_routes_of_the_other_family_are_left_out():
+    raw = recorded("healthy")["nodes"]["n1"]["ip_route"]
+    assert [one["gateway"] for one in raw if one["dst"] == "default"] == ["10.211.3.1", "fd00:211:3::1"]
+    found = routes4(raw)
+    assert {one.dst.version for one in found} == {4} and len(found) < len(raw)
+    assert [one.gateway for one in found if one.default] == ["10.211.3.1"]
 
 
 def test_a_host_without_any_link_or_route_was_not_looked_at():

@@ -72,6 +72,15 @@ def test_an_address_is_on_one_host_only():
     assert found.where == ["node2", "node3"]
 
 
+def test_a_default_route_of_ipv6_alone_is_none_of_ipv4():
+    bundle = healthy("host")
+    for node in bundle["nodes"].values():
+        default = next(one for one in node["ip_route"] if one["dst"] == "default")
+        default.update(gateway="fd00:192:168:10::1", metric=1024, pref="medium")
+    (found,) = findings("interface-none", bundle)
+    assert found.severity == "error" and "no IPv4 default route" in found.summary
+
+
 def test_dual_stack_that_runs_without_an_ipv6_default_route_is_information():
     assert [found.severity for found in findings("interface-none", healthy("cluster-dual"))] == ["info"]
 
