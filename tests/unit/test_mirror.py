@@ -56,9 +56,6 @@ MISSING = {
     "module_utils/_netfilter/test__xt_conntrack.py",
     "module_utils/_netfilter/test__xt_matches.py",
     "module_utils/_netfilter/test__xt_targets.py",
-    "plugin_utils/test__trace_reason.py",
-    "plugin_utils/test__trace_step.py",
-    "plugin_utils/test__trace_tell.py",
 }
 
 
