@@ -152,7 +152,8 @@ class Host(Part):
         """Unicast routes of the main table by destination as ``ip -j`` writes it, unparsed: a large cluster has
         thousands on every host, which are compared as texts."""
         key = "ip_route" if version == 4 else "ip6_route"
-        found: dict[str, dict[str, Any]] = self.derived(f"main.{key}", lambda: _main_by_text(self.raw_objects(key), version))
+        made = self.derived(f"main.{key}", lambda: _main_by_text(self.raw_objects(key), version))
+        found: dict[str, dict[str, Any]] = made
         return found
 
     @cached_property
