@@ -76,6 +76,9 @@ class ActionModule(ActionBase):
             verdict.as_dict(), stage=view.stage, unseen=unseen, counts=counts(verdict.findings), changed=False
         )
         result["written"] = self._write(view, verdict, options)
+        page = next((path for path in result["written"] if path.endswith(".html")), None)
+        if page and not options["quiet"]:
+            display.display(f"The report is {page}")
         if options["fail_on"] != "never":
             self._fail(result, verdict, options["fail_on"])
         return result
@@ -104,8 +107,10 @@ class ActionModule(ActionBase):
             )
         try:
             return View(source, intent)
-        except (ValueError, OSError) as error:
-            raise AnsibleActionFail(f"The evidence cannot be read: {error}") from error
+        except OSError as error:
+            raise AnsibleActionFail(f"The evidence cannot be read: {error.filename}: {error.strerror}.") from None
+        except ValueError as error:
+            raise AnsibleActionFail(f"The evidence cannot be read: {error}") from None
 
     def _nodes(self, name: str, variables: dict[str, Any]) -> dict[str, Any]:
         """What hosts of the play registered under ``name``, by host; those that registered nothing are left out."""

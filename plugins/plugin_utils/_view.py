@@ -219,6 +219,8 @@ class View:
         cluster has none. Raises `Missing` where nodes were not looked at."""
         by_name = self.cluster.node_by_name
         found = by_name.get(host.node_name) or by_name.get(host.name)
+        if found is not None and _another(host, found):
+            found = None
         if found is None and host.has("inventory_address"):
             found = self._node_by_address.get(host.inventory_address)
         return found
@@ -250,3 +252,15 @@ class View:
     @cached_property
     def _node_by_address(self) -> dict[str, KubeNode]:
         return {str(one): node for node in self.cluster.nodes for one in node.internal_addresses}
+
+
+def _another(host: Host, node: KubeNode) -> bool:
+    """Whether the Node of that name is another machine's: nothing that tells machines apart is the host's."""
+    told = node.item("status", "nodeInfo")
+    pairs = [
+        (host.machine_id.strip().lower() if host.has("machine_id") else "", told.text("machineID").lower()),
+        (host.product_uuid.strip().lower() if host.has("product_uuid") else "", told.text("systemUUID").lower()),
+    ]
+    if not all(own and its and own != its for own, its in pairs):
+        return False
+    return host.has("inventory_address") and host.inventory_address not in map(str, node.internal_addresses)

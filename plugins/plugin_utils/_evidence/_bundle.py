@@ -66,7 +66,7 @@ def _read(path: str) -> dict[str, Any]:
         try:
             value = json.load(file)
         except (ValueError, RecursionError) as error:
-            raise ValueError(f"{path} is no JSON: {error}. Gather the evidence again, or mend the file.") from error
+            raise ValueError(f"{path} is no JSON: {error}. Gather the evidence again, or mend the file.") from None
     if not isinstance(value, dict):
         raise ValueError(f"{path} holds a {type(value).__name__}, not the JSON object of the evidence format.")
     return value
@@ -81,11 +81,28 @@ def load(source: str | dict[str, Any]) -> tuple[dict[str, Any], Hosts]:
         return _checked(source), Hosts(source.get("nodes") if isinstance(source.get("nodes"), dict) else {})
     if not os.path.isdir(source):
         bundle = _read(source)
+        _holds(source, bundle, bool(bundle.get("nodes")))
         return _checked(bundle), Hosts(bundle.get("nodes") if isinstance(bundle.get("nodes"), dict) else {})
     bundle = _read(os.path.join(source, "bundle.json")) if os.path.exists(os.path.join(source, "bundle.json")) else {}
     if os.path.exists(os.path.join(source, "cluster.json")):
         bundle["cluster"] = _read(os.path.join(source, "cluster.json"))
-    return _checked(bundle), Hosts(bundle.get("nodes"), os.path.join(source, "nodes"))
+    hosts = Hosts(bundle.get("nodes"), os.path.join(source, "nodes"))
+    _holds(source, bundle, bool(hosts))
+    return _checked(bundle), hosts
+
+
+def _holds(source: str, bundle: dict[str, Any], hosts: bool) -> None:
+    """Refuses what holds nothing to judge: "nothing is wrong" would be said of it."""
+    if hosts or bundle.get("cluster") or bundle.get("intent") or bundle.get("format", 1) != 1:
+        return
+    kind = bundle.get("kind")
+    if isinstance(kind, str) and "apiVersion" in bundle:
+        hint = f"It is kubectl's {kind}; a bundle holds that under cluster"
+    elif bundle.keys() & {"ip_address", "ip_route", "iptables", "sysctl", "units"}:
+        hint = "It is what one host says; a bundle holds that under nodes, by the host's name"
+    else:
+        hint = "A bundle has at least one of intent, cluster and nodes"
+    raise ValueError(f"{source} holds no evidence. {hint}: docs/evidence-by-hand.md shows how one is made.")
 
 
 def _checked(bundle: dict[str, Any]) -> dict[str, Any]:

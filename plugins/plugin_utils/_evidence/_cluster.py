@@ -157,6 +157,15 @@ class Cluster(Part):
         """
         return self._ranges("podSubnet", "cluster-cidr", proxy=True)
 
+    def allocated_networks(self) -> list[Network]:
+        """The ranges that the controller managers give nodes their own from, which is what runs whatever kubeadm-config
+        says; empty where that is not known."""
+        try:
+            every = self.component_flags("controller-manager").values()
+        except Missing:
+            return []
+        return next((found for one in every if (found := networks(one.get("cluster-cidr", "")))), [])
+
     def service_networks(self) -> list[Network]:
         """The cluster's service ranges, found in the same way."""
         return self._ranges("serviceSubnet", "service-cluster-ip-range", proxy=False)

@@ -17,6 +17,7 @@ from ...module_utils._netfilter import INPUT, Place, Ruleset, Verdict, standard_
 from .._finding import Malformed, Missing
 from .._view import View
 from ._host import Host
+from ._networks import BRIDGE, owner_of
 
 POLICY_ENGINES = ("calico", "kube-router", "cilium", "weave", "antrea", "kube-network-policies")
 """Owners of rules that drop on purpose: what they enforce is a network policy."""
@@ -93,15 +94,18 @@ def _walk_all(node: Host, view: View) -> Forwarding:
     except Missing:
         own = None
     local = [str(one) for one in own.pod_networks] if own else []
+    bridges = {link.name for link in node.links if owner_of(link, node) == BRIDGE} if node.has("ip_address") else set()
     drops: list[Drop] = []
     unknown: list[Drop] = []
     with _readable(node):
         walked = [
-            (name, walk(rules, packet, hooks))
+            (name, packet, walk(rules, packet, hooks))
             for name, packet, hooks in standard_packets(node.raw, pods, local, rules.facts)
             if packet.get("in") and packet.get("out")  # what a host sends itself is not forwarded
         ]
-    for name, verdict in walked:
+    for name, packet, verdict in walked:
+        if packet["out"] in bridges:  # a range that overlaps leads it there, see overlap-container-bridge
+            continue
         if verdict.by is None or verdict.verdict == "accept":
             continue
         if verdict.by.lacks_address or verdict.by.owner in POLICY_ENGINES:

@@ -17,8 +17,13 @@ _FRESH = timedelta(minutes=15)
 """Older events tell of what was, not of what is: a healthy start leaves some."""
 
 
+def plain(text: str) -> str:
+    r"""Without the backslashes of words that were quoted again: `err="nodes \\"n2\\" is forbidden"`."""
+    return text.replace("\\", "") if '\\"' in text else text
+
+
 def by_node(cluster: Cluster, now: datetime | None) -> dict[str, list[str]]:
-    """Lines by the name of the node they were said on. What was not looked at says nothing."""
+    """Lines by the name of the node they were said on, "" where none is known. What was not looked at says nothing."""
     found: dict[str, list[str]] = {}
     places: dict[tuple[str, str], str] = {}
     ready: set[tuple[str, str]] = set()
@@ -28,15 +33,16 @@ def by_node(cluster: Cluster, now: datetime | None) -> dict[str, list[str]]:
     with contextlib.suppress(Missing):
         for name, log in cluster.logs.items():
             parts = name.split("/")
-            if len(parts) > 1 and (place := places.get((parts[0], parts[1]))):
-                found.setdefault(place, []).extend(log.splitlines())
+            place = places.get((parts[0], parts[1]), None if places else "") if len(parts) > 1 else None
+            if place is not None:
+                found.setdefault(place, []).extend(plain(log).splitlines())
     with contextlib.suppress(Missing):
         for event in cluster.events:
             message = event.text("message")
             about = event.text("involvedObject", "namespace"), event.text("involvedObject", "name")
             if not message or event.text("type") == "Normal" or about in ready or _stale(event, now):
                 continue  # a pod that is ready has it behind it
-            if place := _place(event, places):
+            if (place := _place(event, places)) or not places:
                 found.setdefault(place, []).append(message)
     return found
 

@@ -10,18 +10,26 @@ import contextlib
 import re
 from collections.abc import Iterator
 
-from .._finding import Missing
+from .._finding import CLUSTER, Missing
 from .._view import View
 from ._host import Host
 from ._kube import KubeNode
+from ._lines import plain
 
 
 def said_without_host(view: View) -> Iterator[tuple[str, KubeNode, list[str]]]:
-    """Of nodes of which there is no evidence from the host: its place, the Node, and what components said there."""
-    for node in view.cluster.nodes:
+    """Of nodes of which there is no evidence from the host: its place, the Node, and what components said there. Where
+    Node objects were not looked at, the Node holds its name alone; "cluster" is the place of what is said somewhere."""
+    if view.cluster.has("nodes"):
+        nodes = view.cluster.nodes
+    else:
+        nodes = [KubeNode({"metadata": {"name": name}}) for name in view.said_by_node if name]
+    for node in nodes:
         place = view.place(node.name)
         if place not in view.nodes and (lines := view.said_by_node.get(node.name)):
             yield place, node, lines
+    if lines := view.said_by_node.get(""):
+        yield CLUSTER, KubeNode({}), lines
 
 
 def heard(view: View, node: Host, sign: re.Pattern[str]) -> str:
@@ -36,6 +44,22 @@ def heard_without_host(view: View, sign: re.Pattern[str]) -> Iterator[tuple[str,
             yield place, node, said
 
 
+def refused(node: Host, sign: re.Pattern[str]) -> str:
+    """The first line with the sign of the last kubeadm command that failed on the host, or ""."""
+    lines = node.kubeadm_output.splitlines() if node.has("kubeadm_output") else []
+    return next((line.strip()[-300:] for line in lines if sign.search(line)), "")
+
+
+def told(view: View, sign: re.Pattern[str]) -> dict[str, re.Match[str]]:
+    """The first line with the sign of logs and events, by place: of every node, whether or not its host was looked at.
+    For rules whose own keys were not looked at, and hear the cause all the same."""
+    found: dict[str, re.Match[str]] = {}
+    for name, lines in view.said_by_node.items():
+        if match := next(filter(None, map(sign.search, lines)), None):
+            found.setdefault(view.place(name) if name else CLUSTER, match)
+    return found
+
+
 def said_on(view: View, node: Host) -> list[str]:
     """Lines said on the host: by the cluster's components there and in the host's journals."""
     lines: list[str] = []
@@ -45,5 +69,5 @@ def said_on(view: View, node: Host) -> list[str]:
     except Missing:
         lines += view.said_by_node.get(node.node_name, [])
     with contextlib.suppress(Missing):
-        lines += [line for text in node.journal.values() for line in text.splitlines()]
+        lines += [line for text in node.journal.values() for line in plain(text).splitlines()]
     return lines

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..._evidence._host import Host
-from ..._evidence._net import Network
+from ..._evidence._net import Network, covered
 from ..._evidence._networks import HostNetwork, host_networks, meeting
 from ..._finding import Found, Missing
 from ..._view import View
@@ -26,8 +26,22 @@ def cluster_ranges(view: View) -> dict[str, list[Network]]:
 
 def foreign(node: Host, view: View) -> list[HostNetwork]:
     """The host's networks without those that are the cluster's own; looked for once, three rules ask."""
-    found: list[HostNetwork] = node.derived("foreign networks", lambda: list(host_networks(node, view.node_ranges)))
+    found: list[HostNetwork] = node.derived("foreign networks", lambda: _foreign(node, view))
     return found
+
+
+def _foreign(node: Host, view: View) -> list[HostNetwork]:
+    found = list(host_networks(node, view.node_ranges))
+    try:
+        masks = view.running_plan.node_mask if view.overlay.backend == "host-gw" else {}
+    except Missing:
+        return found
+    pods = view.pod_networks
+    return [  # under host-gw such a route is what flannel left of a node that is gone, see route-stale
+        one
+        for one in found
+        if one.on_link or masks.get(one.network.version) != one.network.prefixlen or not covered(one.network, pods)
+    ]
 
 
 def compare(node: Host, view: View, owner: str, whose: str) -> Iterator[Found]:

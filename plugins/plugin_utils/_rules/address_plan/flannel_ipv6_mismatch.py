@@ -29,11 +29,13 @@ Both come from `cluster_pod_cidr`, which takes a range of each family.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from ..._evidence._flannel import NetConf
 from ..._evidence._net import Network, contains, network
-from ..._finding import Found
+from ..._evidence._said import told
+from ..._finding import Found, Missing
 from ..._registry import Rule
 from ..._view import View
 
@@ -47,6 +49,12 @@ RULE = Rule(
     rank=10,
 )
 
+_SAID = re.compile(
+    r'doesn\'t contain \\*"[^"]+" IPv6 PodCIDR of the'
+    r"|specified in the PodCIDR, but doesn't exist in the flannel net config"
+)
+"""flanneld's own words, for a cluster whose configuration or nodes were not looked at."""
+
 
 def check_intent(view: View) -> Iterator[Found]:
     if view.intent.has_net_conf:
@@ -54,9 +62,17 @@ def check_intent(view: View) -> Iterator[Found]:
 
 
 def check_cluster(view: View) -> Iterator[Found]:
-    ranges = [one for node in view.cluster.nodes for one in node.pod_networks]
-    if ranges:
-        yield from _compare(view.cluster.net_conf, ranges, "the nodes' pod ranges")
+    try:
+        ranges = [one for node in view.cluster.nodes for one in node.pod_networks]
+        if ranges:
+            yield from _compare(view.cluster.net_conf, ranges, "the nodes' pod ranges")
+    except Missing:
+        said = told(view, _SAID)
+        if not said:
+            raise
+        compared = {name: one.string.strip()[-300:] for name, one in said.items()}
+        where = ("cluster", *(name for name in said if name != "cluster"))
+        yield Found("flannel says that its IPv6Network does not hold the node's IPv6 range", compared, where=where)
 
 
 def _compare(conf: NetConf, ranges: list[Network], whose: str) -> Iterator[Found]:

@@ -30,11 +30,13 @@ The collection renders it and refuses keys that flanneld does not know.
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterator
 
 from ..._evidence._flannel import KEYS, NetConf
 from ..._evidence._net import network
-from ..._finding import Found, Malformed
+from ..._evidence._said import told
+from ..._finding import Found, Malformed, Missing
 from ..._registry import Rule
 from ..._view import View
 
@@ -47,6 +49,9 @@ RULE = Rule(
     explains=("flannel-link-missing", "flannel-rules-missing", "route-missing"),
     rank=12,
 )
+
+_SAID = re.compile(r"error parsing subnet config: .*|failed to read net conf: .*", re.IGNORECASE)
+"""flanneld's own words, for a configuration that was not looked at or is not there."""
 
 CLOUD = ("ali-vpc", "aws-vpc", "gce", "tencent-vpc")
 BACKENDS = ("vxlan", "host-gw", "wireguard", "udp", "ipip", "ipsec", "extension", "alloc", *CLOUD)
@@ -65,7 +70,13 @@ def check_intent(view: View) -> Iterator[Found]:
 
 
 def check_cluster(view: View) -> Iterator[Found]:
-    if not view.cluster.flannel_config.net_conf_text.strip():
+    if not view.cluster.has("flannel_config") or not view.cluster.flannel_config.net_conf_text.strip():
+        if said := told(view, _SAID):
+            compared = {name: one[0].strip()[-300:] for name, one in said.items()}
+            where = ("cluster", *(name for name in said if name != "cluster"))
+            yield Found("flannel cannot read its net-conf.json", compared, where=where)
+        elif not view.cluster.has("flannel_config"):
+            raise Missing("cluster.flannel_config")
         return
     try:
         conf = view.cluster.net_conf

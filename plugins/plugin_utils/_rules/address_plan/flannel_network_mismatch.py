@@ -33,10 +33,12 @@ One variable, `cluster_pod_cidr`: the collection renders both numbers from it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from ..._evidence._net import Network, contains, covered
-from ..._finding import Found
+from ..._evidence._said import told
+from ..._finding import Found, Missing
 from ..._registry import Rule
 from ..._view import View
 
@@ -50,6 +52,12 @@ RULE = Rule(
     rank=10,
 )
 
+_SAID = re.compile(
+    r'subnet \\*"(?P<network>[^"\\]+)\\*" specified in the flannel net config doesn\'t contain '
+    r'\\*"(?P<range>[^"\\]+)\\*" PodCIDR of the'
+)
+"""flanneld's own words, for a cluster whose configuration or nodes were not looked at."""
+
 
 def check_intent(view: View) -> Iterator[Found]:
     if not view.intent.has_net_conf:
@@ -62,6 +70,19 @@ def check_intent(view: View) -> Iterator[Found]:
 
 
 def check_cluster(view: View) -> Iterator[Found]:
+    try:
+        yield from _compare(view)
+    except Missing:
+        said = told(view, _SAID)
+        if not said:
+            raise
+        networks = sorted({one["network"] for one in said.values()})
+        compared = {"Network": networks, "pod ranges of nodes": {name: one["range"] for name, one in said.items()}}
+        text = f"flannel says that its Network {', '.join(networks)} does not contain the node's pod range"
+        yield Found(text, compared, where=("cluster", *(name for name in said if name != "cluster")))
+
+
+def _compare(view: View) -> Iterator[Found]:
     network = _ipv4(view.cluster.net_conf.networks)
     if network is None:
         return
@@ -71,7 +92,10 @@ def check_cluster(view: View) -> Iterator[Found]:
         for one in node.pod_networks
         if one.version == 4 and not contains(network, one)
     }
+    running = _ipv4(view.cluster.allocated_networks())
     pod = _ipv4(view.pod_networks)
+    if pod and running and covered(running, [network]) and not covered(pod, [network]):
+        pod = running  # kubeadm-config says otherwise than what runs: see pod-cidr-lost
     if outside and not (pod and contains(pod, network)):
         compared = {"net-conf.json Network": str(network), "pod ranges of nodes": outside}
         yield Found(f"Network {network} in flannel's net-conf.json does not contain every node's pod range", compared)

@@ -33,7 +33,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..._evidence._net import Network, contains, covered
+from ..._evidence._net import Network, contains, covered, overlapping
 from ..._finding import Found
 from ..._registry import Rule
 from ..._view import View
@@ -51,6 +51,7 @@ RULE = Rule(
         "controller-manager-down",
         "kube-proxy-cluster-cidr",
         "node-cidr-unassigned",
+        "pod-cidr-lost",
     ),
     rank=8,
 )
@@ -64,7 +65,7 @@ def check_cluster(view: View) -> Iterator[Found]:
 
 
 def _nodes_against_cluster(view: View, assigned: dict[str, list[Network]]) -> Iterator[Found]:
-    ranges = view.cluster.pod_networks()
+    ranges = view.cluster.allocated_networks() or view.cluster.pod_networks()
     if not ranges:
         return
     outside = {
@@ -88,6 +89,7 @@ def _nodes_against_cluster(view: View, assigned: dict[str, list[Network]]) -> It
         for name, has in assigned.items()
         if any(one.prefixlen != plan.node_mask[one.version] and one not in ranges for one in has)
     }
+    other = {name: text for name, text in other.items() if name not in _overlapping(assigned)} if other else {}
     if other and not outside:
         masks = {f"IPv{version}": plan.node_mask[version] for version in plan.versions}
         compared = {"node mask": masks, "nodes of another size": _few(other), "in all": len(other)}
@@ -95,7 +97,8 @@ def _nodes_against_cluster(view: View, assigned: dict[str, list[Network]]) -> It
 
 
 def _intent_against_cluster(view: View, assigned: dict[str, list[Network]]) -> Iterator[Found]:
-    asked, has = set(view.intent.pod_networks()), set(view.cluster.pod_networks())
+    asked = set(view.intent.pod_networks())
+    has = set(view.cluster.allocated_networks() or view.cluster.pod_networks())
     compared = {"inventory": sorted(map(str, asked)), "running cluster": sorted(map(str, has))}
     if has and asked != has:
         wider = all(any(contains(wide, one) for wide in asked) for one in has) and len(asked) == len(has)
@@ -113,6 +116,13 @@ def _intent_against_cluster(view: View, assigned: dict[str, list[Network]]) -> I
             compared_mask = {"inventory": getattr(view.intent, key), "running nodes": sorted(sizes)}
             text = f"the inventory asks for another {key} than the running nodes have"
             yield Found(text, compared_mask, where=("intent", "cluster"))
+
+
+def _overlapping(assigned: dict[str, list[Network]]) -> set[str]:
+    """Nodes whose range meets another's: somebody wrote it there, which `node-cidr-duplicate` tells."""
+    entries = [(name, one) for name, has in assigned.items() for one in has]
+    pairs = ((first[0], second[0]) for first, second in overlapping(entries))
+    return {name for pair in pairs for name in pair if pair[0] != pair[1]}
 
 
 def _few(named: dict[str, str]) -> dict[str, str]:

@@ -29,10 +29,12 @@ Watch the controller manager and `node_ipam_controller_cidrset_usage_cidrs`.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from datetime import datetime
 
 from ..._evidence._kube import KubeNode
+from ..._evidence._said import told
 from ..._finding import Found, Missing
 from ..._registry import Rule
 from ..._view import View
@@ -46,8 +48,16 @@ RULE = Rule(
     rank=40,
 )
 
+_SAID = re.compile(r'node "(?P<node>[^"]+)" pod cidr not assigned')
+
 
 def check_cluster(view: View) -> Iterator[Found]:
+    if not view.cluster.has("nodes"):
+        names = sorted({one["node"] for one in told(view, _SAID).values()})
+        if names:
+            text = "flannel says that its node has no pod range"
+            yield Found(text, {"nodes": names}, where=("cluster", *map(view.place, names)))
+            return
     without = [node.name for node in view.cluster.nodes if not node.pod_cidr_texts and not _just_registered(node, view)]
     if without:
         events = [

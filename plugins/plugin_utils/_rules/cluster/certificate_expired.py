@@ -41,6 +41,7 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 
 from ..._evidence._host import Host
+from ..._evidence._said import heard, refused
 from ..._finding import Found
 from ..._registry import Rule
 from ..._view import View
@@ -64,6 +65,8 @@ EMBEDDED = re.compile(
     r"|currently active client certificate has expired"
 )
 """What a kubelet that cannot start says of the certificate inside its kubeconfig; older ones do not name the file."""
+AFTER = re.compile(r"certificate has expired or is not yet valid: current time \S+ is after")
+SERVER = re.compile(r"https://[^\s/\"]+")
 KUBELET = "/etc/kubernetes/kubelet.conf"
 
 
@@ -71,6 +74,12 @@ def check_node(node: Host, view: View) -> Iterator[Found]:
     if match := _said(node):
         file = match[1] or KUBELET
         yield Found(f"certificates have expired: {file}", {file: (match[2] or match[0]).strip()})
+        return
+    if not node.has("certificates") and (said := heard(view, node, AFTER) or refused(node, AFTER)):
+        server = (SERVER.search(said) or [""])[0]
+        yield Found(
+            f"a certificate that the host is shown has expired{f': {server}' if server else ''}", {"said": said}
+        )
         return
     expired: dict[str, str] = {}
     soon: dict[str, str] = {}

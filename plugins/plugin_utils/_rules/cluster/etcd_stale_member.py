@@ -32,10 +32,13 @@ Run `kubeadm reset` on a control plane before its Node object is deleted: it tak
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from ..._evidence._endpoint import server_host
+from ..._evidence._host import Host
 from ..._evidence._item import Item
+from ..._evidence._said import refused
 from ..._finding import Found
 from ..._registry import Rule
 from ..._view import View
@@ -47,6 +50,18 @@ RULE = Rule(
     remedy="Take a snapshot (etcdctl snapshot save), then run etcdctl member remove with the ID named.",
     rank=25,
 )
+
+_SAID = re.compile(r"etcd cluster is not healthy|error syncing endpoints with etcd|not enough started members")
+_MEMBER = re.compile(r"https://[^\s,]+:2379")
+
+
+def check_node(node: Host, view: View) -> Iterator[Found]:
+    """What kubeadm says of a member that does not answer, on a host that is to join."""
+    said = refused(node, _SAID) if not view.cluster.has("etcd_members") else ""
+    match = _MEMBER.search(said)
+    addresses = {str(one) for each in view.cluster.nodes for one in each.internal_addresses} if said else set()
+    if match and view.cluster.has("nodes") and server_host(match[0]) not in addresses:
+        yield Found(f"etcd has a member at {match[0]}, which is no node's address", {"said": said}, where="cluster")
 
 
 def check_cluster(view: View) -> Iterator[Found]:

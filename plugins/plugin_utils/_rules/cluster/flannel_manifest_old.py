@@ -12,7 +12,8 @@ not labelled privileged, and the init command changed with v0.28.6 (`install-con
 ## How it looks
 `no matches for kind "DaemonSet" in version "extensions/v1beta1"` when it is applied; `violates PodSecurity` in the
 DaemonSet's events and no pod at all; `exec: "/opt/bin/install-conf": no such file or directory` in
-Init:CrashLoopBackOff.
+Init:CrashLoopBackOff; `can't open lock file /run/xtables.lock: Is a directory` where a manifest, flannel's or another,
+mounts that path without the type FileOrCreate and came first.
 
 ## What looks like it but is not
 - Flannel in kube-system instead of kube-flannel, or installed by Helm: fine by itself.
@@ -31,7 +32,8 @@ Use the manifest of a release, never of the master branch; podnet.kubeadm.site r
 `flannel_version` chooses manifest and images together.
 
 ## Sources
-- flannel issues 1225, 2469, 1735; PR 2466; lima-vm/lima 1034; kubespray 9365; kubernetes deprecation guide
+- flannel issues 1225, 2469, 1735; PR 1529, PR 2466; talos issue 2251; lima-vm/lima 1034; kubespray 9365; kubernetes
+  deprecation guide
 """
 
 from __future__ import annotations
@@ -41,6 +43,7 @@ from collections.abc import Iterator
 
 from ..._evidence._item import Item
 from ..._evidence._kube import DaemonSet
+from ..._evidence._said import told
 from ..._evidence._versions import Version, image_name, image_version, version
 from ..._finding import Found, Missing
 from ..._registry import Rule
@@ -75,6 +78,7 @@ GETS_NODES = Version(0, 19)
 """Since about here flannel gets its own Node (PR 1657)."""
 NO_COMMAND = re.compile(r'exec: "(?P<command>/opt/bin/install-conf|cp)": (?:stat|executable file not found)')
 MESSAGES = (("state", "waiting", "message"), ("state", "terminated", "message"), ("lastState", "terminated", "message"))
+LOCK = re.compile(r"(?:lock file \S*xtables\.lock|/run/xtables\.lock)\W*:? ?is a directory", re.IGNORECASE)
 REFUSING = ("baseline", "restricted")
 
 
@@ -109,6 +113,28 @@ def check_cluster(view: View) -> Iterator[Found]:
         yield from _pod_security(view, daemonset)
     if not by_version and view.cluster.has("pods"):
         yield from _said_by_pods(view)
+    yield from _lock(view)
+
+
+def _lock(view: View) -> Iterator[Found]:
+    """A lock that kubelet made as a directory, since a manifest mounts it without saying that it is a file."""
+    said = told(view, LOCK)
+    if not said:
+        return
+    untyped = [
+        f"{one.namespace}/{one.name}"
+        for one in view.cluster.daemonsets
+        for volume in one.pod_spec.items("volumes")
+        if volume.text("hostPath", "path").endswith("xtables.lock") and not volume.text("hostPath", "type")
+    ]
+    words = {name: one.string.strip()[-300:] for name, one in said.items()}
+    yield Found(
+        "/run/xtables.lock is a directory, for a manifest mounts it without the type FileOrCreate",
+        {"said": words, "DaemonSets that mount it so": untyped},
+        where=("cluster", *(name for name in said if name != "cluster")),
+        remedy="Run podnet.kubeadm.site, which applies a manifest with FileOrCreate, then on those hosts rmdir "
+        "/run/xtables.lock and delete flannel's and kube-proxy's pods.",
+    )
 
 
 def _said_by_pods(view: View) -> Iterator[Found]:

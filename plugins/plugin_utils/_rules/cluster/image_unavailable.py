@@ -43,6 +43,7 @@ from collections.abc import Iterator
 from ..._evidence._host import Host
 from ..._evidence._item import Item
 from ..._evidence._kube import Pod
+from ..._evidence._said import told
 from ..._finding import Found
 from ..._registry import Rule
 from ..._view import View
@@ -63,6 +64,7 @@ BROKEN_STORE = re.compile(r"error unpacking image|failed to extract layer|conten
 OTHER_PLATFORM = re.compile(r"no match for platform|no matching manifest|exec format error", re.I)
 SANDBOX = re.compile(r'failed to (?:get|pull) sandbox image "(?P<image>[^"]+)"')
 PULLED = re.compile(r'Failed to pull image "(?P<image>[^"]+)"')
+NETWORKS = re.compile(r"/(?:mirrored-)?(?:flannel|flannelcni)\b|flannel-cni|/kube-proxy|/coredns|/pause")
 KUBEADM = re.compile(r"\[ERROR ImagePull\]: failed to pull image \"?(?P<image>[^\s\"]+?)\"?:?(?=\s|$)")
 
 
@@ -74,7 +76,7 @@ def check_node(node: Host, view: View) -> Iterator[Found]:
 
 def check_cluster(view: View) -> Iterator[Found]:
     failing: dict[tuple[str, str], dict[str, str]] = {}
-    for pod in view.cluster.network_pods:
+    for pod in view.cluster.network_pods if view.cluster.has("pods") or not view.cluster.has("events") else []:
         for status in pod.statuses:
             reason, message = _failure(status)
             if reason and not OTHER_PLATFORM.search(message):
@@ -95,6 +97,11 @@ def check_cluster(view: View) -> Iterator[Found]:
 
 def _said_by_events(view: View) -> Iterator[tuple[str, str, str]]:
     """Images of pods that are not ready, by the kubelet's events: a container that waits for another says nothing."""
+    if not view.cluster.has("pods"):
+        for place, said in told(view, PULLED).items():
+            if NETWORKS.search(said["image"]) and not OTHER_PLATFORM.search(said.string):
+                yield said["image"], place, said.string
+        return
     waiting = {(pod.namespace, pod.name): pod.node_name for pod in view.cluster.network_pods if not pod.ready}
     for event in view.cluster.events if view.cluster.has("events") else []:
         about = event.text("involvedObject", "namespace"), event.text("involvedObject", "name")
@@ -129,7 +136,8 @@ def _sandbox_images(view: View) -> Iterator[Found]:
     """Sandbox images that could not be had, of pods that still wait."""
     if not view.cluster.has("events"):
         return
-    waiting = {(pod.namespace, pod.name): pod.node_name for pod in view.cluster.pods if pod.phase == "Pending"}
+    every = view.cluster.pods if view.cluster.has("pods") else []
+    waiting = {(pod.namespace, pod.name): pod.node_name for pod in every if pod.phase == "Pending"}
     found: dict[str, dict[str, str]] = {}
     for event in view.cluster.events:
         about = (event.text("involvedObject", "namespace"), event.text("involvedObject", "name"))

@@ -49,6 +49,11 @@ RULE = Rule(
     rank=70,
 )
 
+SILENT = {
+    "NodeStatusUnknown": "the kubelet stopped posting node status",
+    "NodeStatusNeverUpdated": "the kubelet never posted node status",
+}
+
 
 def check_node(node: Host, view: View) -> Iterator[Found]:
     unit = node.unit("kubelet")
@@ -72,13 +77,13 @@ def check_node(node: Host, view: View) -> Iterator[Found]:
 def check_cluster(view: View) -> Iterator[Found]:
     """Nodes of which there is no evidence from the host."""
     known = {view.place(node.name): node for node in view.cluster.nodes}
-    silent = [
-        name
-        for name, node in known.items()
-        if name not in view.nodes and node.condition("Ready").text("reason") == "NodeStatusUnknown"
-    ]
-    if silent:
-        yield Found("the kubelet stopped posting node status", {"reason": "NodeStatusUnknown"}, where=tuple(silent))
+    silent: dict[str, list[str]] = {}
+    for name, node in known.items():
+        reason = node.condition("Ready").text("reason")
+        if name not in view.nodes and reason in SILENT:
+            silent.setdefault(reason, []).append(name)
+    for reason, names in silent.items():
+        yield Found(SILENT[reason], {"reason": reason}, where=tuple(names))
 
 
 def _member(node: Host, view: View) -> bool:

@@ -20,13 +20,15 @@ from ._underlay import choose
 
 class Stand(NamedTuple):
     """``node``: the Node's name, "" where there is none; ``addresses``: with their networks and interfaces; ``chosen``:
-    what flannel takes; ``by_default``: whether by the default route; ``machine``: what tells one host from another."""
+    what flannel takes; ``asked``: how it is told to choose; ``machine``: what tells one host from another;
+    ``inventory``: the address that the inventory has of it, or ""."""
 
     node: str
     addresses: dict[Address, tuple[Network, str]]
     chosen: Address | None
     asked: Interfaces
     machine: str
+    inventory: str
 
 
 def stand(node: Host, view: View) -> Stand:
@@ -42,7 +44,8 @@ def stand(node: Host, view: View) -> Stand:
     except Missing:
         choice = None
     machine = node.boot_id if node.has("boot_id") else ""
-    return Stand(kube.name if kube else "", addresses, choice.ip if choice else None, asked, machine)
+    inventory = node.inventory_address if node.has("inventory_address") else ""
+    return Stand(kube.name if kube else "", addresses, choice.ip if choice else None, asked, machine, inventory)
 
 
 def shared(addresses: Mapping[str, Address | None]) -> Iterator[tuple[Address, list[str]]]:

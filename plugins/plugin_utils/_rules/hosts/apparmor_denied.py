@@ -49,11 +49,14 @@ RULE = Rule(
     rank=25,
 )
 
+_DENIED = re.compile(r'apparmor="DENIED"')
 _RUNTIME = re.compile(r'(comm|peer)="(runc|crun|containerd-shim[\w-]*|conmon)"')
 
 
 def check_node(node: Host, view: View) -> Iterator[Found]:
-    denied = [line for line in node.apparmor_denials if 'apparmor="DENIED"' in line]
+    kernel = node.journal.get("kernel", "").splitlines() if node.has("journal") else []
+    noted = node.apparmor_denials if node.has("apparmor_denials") or not any(map(_DENIED.search, kernel)) else []
+    denied = list(dict.fromkeys(line for line in [*noted, *kernel] if _DENIED.search(line)))
     signals = [line for line in denied if 'operation="signal"' in line and _RUNTIME.search(line)]
     lines = signals or [line for line in denied if concerns(line)]
     if not lines:

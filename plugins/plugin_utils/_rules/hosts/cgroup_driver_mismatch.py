@@ -36,6 +36,7 @@ from collections.abc import Iterator
 
 from ..._evidence._asked import kubelet_asked
 from ..._evidence._host import Host
+from ..._evidence._said import heard, heard_without_host
 from ..._finding import Found, Missing
 from ..._registry import Rule
 from ..._view import View
@@ -58,6 +59,13 @@ _SAID = re.compile(
     r'kubelet cgroup driver: \\*"(\w+)\\*" is different from docker cgroup driver: \\*"(\w+)'
     r'|detected \\*"()(cgroupfs)\\*" as the Docker cgroup driver'
 )
+_PATH = re.compile(r"expected cgroupsPath to be of format \W*slice:prefix:name|cgroupsPath[^\n]*systemd cgroups, got")
+"""What runc says where it is told systemd by the runtime and given a path of cgroupfs by the kubelet."""
+
+
+def check_cluster(view: View) -> Iterator[Found]:
+    for place, _kube, said in heard_without_host(view, _PATH):
+        yield Found("the kubelet uses cgroupfs, the runtime systemd", {"said": said}, where=place)
 
 
 def check_node(node: Host, view: View) -> Iterator[Found]:
@@ -88,6 +96,9 @@ def _by_words(node: Host, view: View) -> Iterator[Found]:
     texts = [node.journal.get("kubelet", "")] if node.has("journal") else []
     texts += [node.kubeadm_output] if node.has("kubeadm_output") else []
     match = next(filter(None, map(_SAID.search, texts)), None)
+    if match is None and (said := heard(view, node, _PATH)):
+        yield Found("the kubelet uses cgroupfs, the runtime systemd", {"said": said})
+        return
     if match is None:
         raise Missing(f"{node.path}.runtime.systemd_cgroup")
     kubelet, runtime = [one for one in match.groups() if one is not None]

@@ -32,10 +32,12 @@ A time service on every host.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from statistics import median
 
 from ..._evidence._host import Host
+from ..._evidence._said import heard, refused
 from ..._finding import Found, Malformed, Missing
 from ..._registry import Rule
 from ..._view import View
@@ -52,6 +54,7 @@ RULE = Rule(
 _EPOCH = 1e9
 _ERROR, _WARNING = 60, 10
 """Seconds beyond the time in which the host's clock was read."""
+_SAID = re.compile(r"certificate has expired or is not yet valid: current time \S+ is before")
 _LONGEST = 600
 """Seconds that gathering counts for at most: a bundle made by hand may say when it was packed, hours later."""
 
@@ -70,6 +73,14 @@ def _gathering(node: Host, view: View) -> float:
         return min(max(view.now.timestamp() - node.controller_clock, 0.0), _LONGEST)
     except Missing:
         return 0.0
+
+
+def check_node(node: Host, view: View) -> Iterator[Found]:
+    """Where no clock was looked at: a certificate that is not valid yet."""
+    if node.has("clock") and node.has("controller_clock"):
+        return
+    if said := heard(view, node, _SAID) or refused(node, _SAID):
+        yield Found("the clock is behind: a certificate is not valid yet", {"said": said})
 
 
 def check_nodes(facts: dict[str, float], view: View) -> Iterator[Found]:

@@ -43,7 +43,8 @@ from ..._evidence._cni import CniFile
 from ..._evidence._host import Host
 from ..._evidence._kube import KubeNode
 from ..._evidence._net import Network, networks
-from ..._evidence._other_cni import runs_canal
+from ..._evidence._other_cni import other_networks, runs_canal
+from ..._evidence._said import heard, heard_without_host
 from ..._finding import Found, Missing
 from ..._registry import Rule
 from ..._view import View
@@ -62,6 +63,20 @@ RULE = Rule(
 )
 
 _FLANNELS = "10-flannel.conflist"
+_PLUGINS = {
+    "calico": "Calico",
+    "calico-ipam": "Calico",
+    "cilium-cni": "Cilium",
+    "weave-net": "Weave Net",
+    "weave-ipam": "Weave Net",
+    "antrea": "Antrea",
+    "kube-ovn": "Kube-OVN",
+    "kube-router": "kube-router",
+    "aws-cni": "Amazon's VPC CNI",
+    "ptp": "kindnet",
+}
+"""Plugins that a network brings of its own; its name as in `other_networks`."""
+_FAILED = re.compile(rf'plugin type=\\*"(?P<type>{"|".join(_PLUGINS)})\\*"[^\n]*? failed \((?:add|delete)\)')
 _DEFAULTS = networks(["10.88.0.0/16", "10.85.0.0/16", "172.17.0.0/16", "10.22.0.0/16"])
 """Of podman and containerd's script, of CRI-O, of Docker, and of the CNI project's example."""
 
@@ -70,6 +85,8 @@ def check_node(node: Host, view: View) -> Iterator[Found]:
     if view.stage == "cluster" and view.cluster.has("daemonsets") and not view.cluster.flannel_daemonsets:
         return  # no flannel whose file it could keep out
     if view.stage == "cluster" and not node.has("cni_config"):
+        if said := heard(view, node, _FAILED):
+            yield from _by_words(said, view, node.name)
         yield from _by_addresses(view.kube_node(node), view, node.name)
     canal = _canal(view)
     files = [file for file in node.cni_files if not file.loopback_only and not (canal and "calico" in file.types)]
@@ -97,9 +114,23 @@ def check_cluster(view: View) -> Iterator[Found]:
     """Nodes of which there is no evidence from the host."""
     if view.cluster.has("daemonsets") and not view.cluster.flannel_daemonsets:
         return
+    for place, _kube, said in heard_without_host(view, _FAILED):
+        yield from _by_words(said, view, place)
     for kube in view.cluster.nodes:
         if view.place(kube.name) not in view.nodes:
             yield from _by_addresses(kube, view, view.place(kube.name))
+
+
+def _by_words(said: str, view: View, where: str) -> Iterator[Found]:
+    """A plugin that makes pods fail and belongs to a network that does not run in the cluster."""
+    match = _FAILED.search(said)
+    network = _PLUGINS[match["type"]] if match else ""
+    try:
+        running = set(other_networks(view.cluster.daemonsets).values())
+    except Missing:
+        running = set()
+    if network and network not in running and not _canal(view):
+        yield Found(f"the runtime uses {network}'s configuration, not flannel's file", {"said": said}, where=where)
 
 
 def _by_addresses(kube: KubeNode | None, view: View, where: str) -> Iterator[Found]:

@@ -33,6 +33,7 @@ import re
 from collections.abc import Iterator
 
 from ..._evidence._host import Host
+from ..._evidence._item import Item
 from ..._finding import Found, Missing
 from ..._registry import Rule
 from ..._view import View
@@ -56,14 +57,12 @@ _DISABLED = re.compile(r"(?m)^\s*disabled_plugins\s*=\s*\[[^\]]*[\"'](?:io\.cont
 
 
 def check_node(node: Host, view: View) -> Iterator[Found]:
-    runtime = node.runtime
+    runtime = node.runtime if node.has("runtime") or not _words(node) else Item({})
     socket = kubelet_socket(node, view)
     if socket and "containerd" not in socket:
         return  # the kubelet uses another runtime
     name = runtime.text("name") or "containerd"
-    said = node.kubeadm_output if node.has("kubeadm_output") else ""
-    if node.has("journal") and not (node.has("units") and node.unit_works("kubelet")):
-        said += node.journal.get("kubelet", "")  # of a kubelet that does not get past it
+    said = _words(node)
     off = runtime.flag("cri_disabled")
     if off or (off is None and name == "containerd" and _DISABLED.search(runtime.text("config"))):
         soft = None if joined(node, view) or _UNKNOWN.search(said) else "warning"
@@ -72,3 +71,11 @@ def check_node(node: Host, view: View) -> Iterator[Found]:
         yield Found("the runtime does not answer CRI", {"said": said[-300:]})
     elif off is None and not runtime:
         raise Missing(f"{node.path}.runtime.cri_disabled")
+
+
+def _words(node: Host) -> str:
+    """What kubeadm said, and a kubelet that does not get past it."""
+    said = node.kubeadm_output if node.has("kubeadm_output") else ""
+    if node.has("journal") and not (node.has("units") and node.unit_works("kubelet")):
+        said += node.journal.get("kubelet", "")
+    return said if _UNKNOWN.search(said) else ""

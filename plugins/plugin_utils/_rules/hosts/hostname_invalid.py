@@ -36,6 +36,7 @@ import re
 from collections.abc import Iterator
 
 from ..._evidence._host import Host
+from ..._evidence._said import refused
 from ..._finding import Found, Malformed
 from ..._registry import Rule
 from ..._view import View
@@ -53,7 +54,18 @@ RULE = Rule(
 _SUBDOMAIN = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
 
 
+_SAID = re.compile(r"(?:nodeRegistration\.name|metadata\.name): Invalid value: \\*\"(?P<name>[^\"\\]+)")
+
+
 def check_node(node: Host, view: View) -> Iterator[Found]:
+    for found in _by_its_name(node):
+        yield found
+        return
+    if match := _SAID.search(refused(node, _SAID)):
+        yield Found(f"kubeadm takes {match['name']} for no Node's name", {"said": match[0]})
+
+
+def _by_its_name(node: Host) -> Iterator[Found]:
     override = node.hostname_override
     name = override or node.hostname.strip()
     lowered = name if override else name.lower()

@@ -33,8 +33,8 @@ import re
 from collections.abc import Iterator
 
 from ..._evidence._host import Host
-from ..._evidence._said import said_on
-from ..._finding import Found
+from ..._evidence._said import heard, heard_without_host, said_on
+from ..._finding import Found, Missing
 from ..._registry import Rule
 from ..._view import View
 
@@ -52,11 +52,16 @@ _INSTANCES = re.compile(r"too many open files", re.IGNORECASE)
 _WATCHES = re.compile(
     r"(inotify|fsnotify|watch).*no space left on device|no space left on device.*(inotify|watch)", re.I
 )
+INOTIFY = re.compile(r"(?:inotify|fsnotify|watcher)[^\n]*too many open files", re.IGNORECASE)
+"""Of files in general it is another limit."""
 _DEFAULT = 128
 _ENOUGH_INSTANCES, _ENOUGH_WATCHES = 1024, 65536
 
 
 def check_node(node: Host, view: View) -> Iterator[Found]:
+    if not _known(node) and (said := heard(view, node, INOTIFY)):
+        yield Found("inotify instances are used up", {"said": said})
+        return
     limits = node.inotify_limits
     instances, watches = limits.number("max_user_instances"), limits.number("max_user_watches")
     lines = said_on(view, node)
@@ -71,3 +76,15 @@ def check_node(node: Host, view: View) -> Iterator[Found]:
             return
     if instances is not None and instances <= _DEFAULT:
         yield Found(f"{instances} inotify instances are few", compared, severity="info")
+
+
+def check_cluster(view: View) -> Iterator[Found]:
+    for place, _kube, said in heard_without_host(view, INOTIFY):
+        yield Found("inotify instances are used up", {"said": said}, where=place)
+
+
+def _known(node: Host) -> bool:
+    try:
+        return bool(node.inotify_limits)
+    except Missing:
+        return False

@@ -32,10 +32,12 @@ Name interfaces wherever a host has more than one; podnet.kubeadm.preflight comp
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from ..._evidence._host import Host
-from ..._evidence._net import Address
+from ..._evidence._net import Address, address
+from ..._evidence._said import told
 from ..._finding import Found, Missing
 from ..._registry import Rule
 from ..._view import View
@@ -53,6 +55,8 @@ RULE = Rule(
     rank=20,
 )
 
+_USES = re.compile(r"Using interface with name \S+ and address (?P<address>[0-9a-fA-F.:]+)")
+
 
 def collect(node: Host, view: View) -> Stand:
     return stand(node, view)
@@ -60,10 +64,25 @@ def collect(node: Host, view: View) -> Stand:
 
 def check_nodes(facts: dict[str, Stand], view: View) -> Iterator[Found]:
     registered = _registered(view)
-    if registered is None:
+    if registered is None and view.stage == "cluster":
+        yield from _by_words(facts, view)
+    elif registered is None:
         yield from _before(facts)
     else:
         yield from _registered_wrong(facts, view, registered)
+
+
+def _by_words(facts: dict[str, Stand], view: View) -> Iterator[Found]:
+    """Without the Nodes: the address that flannel says it uses, against the one that the inventory has."""
+    for said in told(view, _USES).values():
+        used = address(said["address"])
+        for host, fact in facts.items():
+            own = address(fact.inventory)
+            if used is None or own is None or used == own or not {used, own} <= fact.addresses.keys():
+                continue
+            if own not in fact.addresses[used][0]:
+                compared = {"flannel uses": str(used), "the inventory": str(own)}
+                yield Found(f"flannel uses {used}, the host's address is {own}", compared, where=host)
 
 
 def _registered(view: View) -> dict[str, Address] | None:

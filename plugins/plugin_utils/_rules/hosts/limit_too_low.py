@@ -41,6 +41,7 @@ from ..._evidence._said import said_on
 from ..._finding import Found, Missing
 from ..._registry import Rule
 from ..._view import View
+from .inotify_low import INOTIFY
 
 RULE = Rule(
     title="A limit is too low",
@@ -67,7 +68,7 @@ def check_node(node: Host, view: View) -> Iterator[Found]:
     lines = said_on(view, node)
     for summary, pattern in _SIGNS.items():
         said = next((line.strip() for line in lines if re.search(pattern, line, re.IGNORECASE)), "")
-        if said and not ("LimitNOFILE" in summary and _inotify(node)):
+        if said and not ("LimitNOFILE" in summary and (_inotify(node) or INOTIFY.search(said))):
             yield Found(summary, {"said": said[-300:]})
     if not lines and not node.has("journal"):
         raise Missing(f"{node.path}.journal")

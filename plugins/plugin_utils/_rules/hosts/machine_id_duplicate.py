@@ -15,7 +15,8 @@ both got one address from DHCP. Nothing is logged.
 ## What looks like it but is not
 - One host under two inventory names (same boot, same network cards).
 - An empty machine-id, which is what an image should have before its first boot.
-- Only the same product_uuid: some boards and all containers of one host have it. It is told as information.
+- Only the same product_uuid: all containers of one host and boards that say no more than a placeholder have it, which
+  is information; else it is told as a warning, for clones whose machine-id was made anew.
 
 ## Mend
 On all but one: `rm /etc/machine-id; systemd-machine-id-setup`, reboot, then restart flannel's pod on that node.
@@ -30,6 +31,7 @@ with MACAddressPolicy=none keeps flannel's MAC apart from it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from ..._evidence._host import Host
@@ -46,6 +48,11 @@ RULE = Rule(
     explains=("vtep-mac-changed", "fdb-stale"),
     rank=25,
 )
+
+_PLACEHOLDER = re.compile(
+    r"03000200-0400-0500|12345678-1234|(.)\1{7}-|00020003-0004-0005|not (settable|specified)|none$"
+)
+"""What boards without an identity of their own say, all of one make the same."""
 
 
 def collect(node: Host, view: View) -> tuple[Identity, Identity | None]:
@@ -66,4 +73,6 @@ def check_nodes(facts: dict[str, tuple[Identity, Identity | None]], view: View) 
     for value, hosts in twins({name: fact[1] for name, fact in facts.items() if fact[1]}):
         if set(hosts) not in told:
             compared = {"product_uuid": value, "hosts": hosts}
-            yield Found(f"{len(hosts)} hosts have one product_uuid", compared, where=tuple(hosts), severity="info")
+            kernels = {one.machine[0] for host in hosts if (one := facts[host][1]) and one.machine}
+            soft = "info" if _PLACEHOLDER.match(value) or len(kernels) == 1 else "warning"
+            yield Found(f"{len(hosts)} hosts have one product_uuid", compared, where=tuple(hosts), severity=soft)

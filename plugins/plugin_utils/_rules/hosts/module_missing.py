@@ -39,7 +39,7 @@ from collections.abc import Iterator
 
 from ..._evidence._asked import backend, flannel_nftables, proxy_mode
 from ..._evidence._host import Host
-from ..._evidence._said import said_on, said_without_host
+from ..._evidence._said import heard, refused, said_on, said_without_host
 from ..._finding import Found, Missing
 from ..._registry import Rule
 from ..._view import View
@@ -76,23 +76,34 @@ _SAID = {
     "the backend's module": re.compile(r"Error registering network: [^\n]*operation not supported"),
 }
 """What flannel says, for hosts whose modules were not looked at."""
+_IPVS = re.compile(r"IPVS proxier[^\n]*(?:requires? the ip_vs|required kernel modules are not loaded)")
+_PREFLIGHT = re.compile(r"/proc/sys/net/bridge/bridge-nf-call-ip\S+ does not exist")
 
 
 def check_cluster(view: View) -> Iterator[Found]:
     for place, kube, lines in said_without_host(view):
-        if not view.cluster.flannel_runs_on(kube.name):
+        if not view.cluster.has("pods") or not view.cluster.flannel_runs_on(kube.name):
             yield from _by_words(lines, place)
 
 
 def _by_words(lines: list[str], where: str) -> Iterator[Found]:
-    for name, sign in _SAID.items():
+    for name, sign in {**_SAID, "modules of ip_vs": _IPVS}.items():
         if said := next(filter(sign.search, lines), ""):
-            yield Found(f"flannel misses {name}", {"said": said.strip()[-300:]}, where=where)
+            yield Found(
+                f"{'kube-proxy' if 'ip_vs' in name else 'flannel'} misses {name}",
+                {"said": said.strip()[-300:]},
+                where=where,
+            )
 
 
 def check_node(node: Host, view: View) -> Iterator[Found]:
     if view.stage == "cluster" and not node.has("modules") and not view.flannel_runs(node):
         yield from _by_words(said_on(view, node), node.name)
+    if not node.has("modules") and not node.has("proc_net_bridge") and (said := refused(node, _PREFLIGHT)):
+        yield Found("br_netfilter is not loaded", {"said": said})
+        return
+    if said := heard(view, node, _IPVS):
+        yield Found("kube-proxy misses modules of ip_vs", {"said": said})
     have = present(node)
     loadable = available(node) if node.has("modules_available") else None
     member = joined(node, view)

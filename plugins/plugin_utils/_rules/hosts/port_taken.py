@@ -36,7 +36,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from ..._evidence._host import Host
-from ..._evidence._said import said_on
+from ..._evidence._said import refused, said_on
 from ..._finding import Found, Missing
 from ..._registry import Rule
 from ..._view import View
@@ -53,7 +53,8 @@ RULE = Rule(
 
 _WORKER = {10250: "kubelet"}
 _CONTROL_PLANE = {6443: "API server", 10257: "controller manager", 10259: "scheduler", 2379: "etcd", 2380: "etcd"}
-_UP = re.compile(r"failed to set interface flannel\S* to UP state: address already in use", re.IGNORECASE)
+_UP = re.compile(r"flannel[^\n]*: address already in use", re.IGNORECASE)
+_PREFLIGHT = re.compile(r"\[ERROR Port-(\d+)\]: Port \d+ is in use")
 _BIND = re.compile(r"listen tcp\S* \S*:(\d+): bind: address already in use")
 
 
@@ -64,8 +65,13 @@ class Listener(NamedTuple):
 
 
 def check_node(node: Host, view: View) -> Iterator[Found]:
+    match = None if node.has("listening") else _PREFLIGHT.search(refused(node, _PREFLIGHT))
+    if match and view.stage != "cluster":
+        yield Found(f"something listens on tcp/{match[1]}", {"said": match[0]})
+        return
     yield from _tunnel(node, view)
     yield from _kubelets(node)
+    yield from _healthz(node, view)
     if view.stage == "cluster" or joined(node, view):
         return
     needed = dict(_WORKER)
@@ -82,6 +88,18 @@ def check_node(node: Host, view: View) -> Iterator[Found]:
     if taken:
         said = ", ".join(f"{port} ({what})" for port, what in taken.items())
         yield Found(f"something listens on {said}", {"taken": taken})
+
+
+def _healthz(node: Host, view: View) -> Iterator[Found]:
+    """The port of flannel's own health check, which shares the host's."""
+    try:
+        own = view.kube_node(node)
+        pods = view.cluster.flannel_pods_by_node.get(own.name, []) if own else []
+    except Missing:
+        return
+    for pod in pods:
+        if not pod.ready and (match := _BIND.search(view.cluster.pod_log(pod))):
+            yield Found(f"flannel's health port {match[1]} is in use by something else", {"said": match[0]})
 
 
 def _kubelets(node: Host) -> Iterator[Found]:
@@ -110,9 +128,21 @@ def _tunnel(node: Host, view: View) -> Iterator[Found]:
     elif said:
         yield Found(f"flannel's port {port} is in use", compared)
     elif (
-        kind != "udp" and not same and not _own(node, kind) and any(_listens(one, port) for one in listeners(node))
+        kind != "udp"
+        and not same
+        and not _own(node, kind)
+        and not _started(node, view)
+        and any(_listens(one, port) for one in listeners(node))
     ):
         yield Found(f"something else than flannel listens on udp/{port}", compared)
+
+
+def _started(node: Host, view: View) -> bool:
+    """Whether flannel is at work: it would not be if the port had been another's."""
+    try:
+        return bool(view.flannel_runs(node))
+    except Missing:
+        return False
 
 
 def _own(node: Host, kind: str) -> bool:

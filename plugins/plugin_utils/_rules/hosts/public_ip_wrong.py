@@ -34,6 +34,7 @@ Floating addresses as /32 and added after the node's own (keepalived does); `fla
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from ..._evidence._endpoint import server_host
 from ..._evidence._host import Host
@@ -56,12 +57,28 @@ RULE = Rule(
     rank=20,
 )
 
-
-def collect(node: Host, view: View) -> Stand:
-    return stand(node, view)
+_TUNNEL = ("icmp/", "tcp/pod", "udp/dns")
 
 
-def check_nodes(facts: dict[str, Stand], view: View) -> Iterator[Found]:
+class Fact(NamedTuple):
+    """``lost``: hosts that the host reaches, and not through the tunnel; ``reached``: those it reaches through it."""
+
+    stand: Stand
+    lost: frozenset[str]
+    reached: frozenset[str]
+
+
+def collect(node: Host, view: View) -> Fact:
+    if not node.has("probes"):
+        return Fact(stand(node, view), frozenset(), frozenset())
+    ok = {what: {one.text("to") for one in node.probe(what) if one.flag("ok")} for what in ("icmp-host/", *_TUNNEL)}
+    tried = {one.text("to") for what in _TUNNEL for one in node.probe(what)} - {node.name}
+    reached = set().union(*(ok[what] for what in _TUNNEL))
+    return Fact(stand(node, view), frozenset((tried - reached) & ok["icmp-host/"]), frozenset(reached))
+
+
+def check_nodes(told_by: dict[str, Fact], view: View) -> Iterator[Found]:
+    facts = {host: fact.stand for host, fact in told_by.items()}
     by_node = {fact.node: (host, fact) for host, fact in facts.items() if fact.node}
     leased = {node.name: node for node in view.cluster.nodes if node.flannel_lease}
     public = {name: found for name, node in leased.items() if (found := address(node.flannel("public-ip")))}
@@ -74,7 +91,17 @@ def check_nodes(facts: dict[str, Stand], view: View) -> Iterator[Found]:
     peers = Peers(public.values())
     for name, own in public.items():
         node = leased[name]
-        if name in told or node.flannel("public-ip-overwrite") or node.flannel("node-public-ip"):
+        asked = address(node.flannel("public-ip-overwrite"))
+        if name not in told and asked and asked != own and asked.version == own.version:
+            overwritten = {"public-ip": str(own), "public-ip-overwrite": str(asked)}
+            text = f"flannel tells its peers {own} though public-ip-overwrite asks for {asked}"
+            yield Found(text, overwritten, where=view.place(name))
+            continue
+        if name not in told and asked and _unheard(view.place(name), asked, by_node.get(name), told_by):
+            unheard = {"public-ip-overwrite": str(asked), "InternalIP": [str(one) for one in node.internal_addresses]}
+            text = f"public-ip-overwrite sends the other nodes to {asked}, and nothing arrives"
+            yield Found(text, unheard, where=view.place(name))
+        if name in told or asked or node.flannel("node-public-ip"):
             continue
         host, fact = by_node.get(name, (view.place(name), None))
         why = _why(own, node, fact, peers, endpoints) if fact else _why_unseen(own, node, leased, public)
@@ -87,6 +114,14 @@ def check_nodes(facts: dict[str, Stand], view: View) -> Iterator[Found]:
             yield Found(f"flannel's public address {own} {why}", compared, where=host)
 
 
+def _unheard(host: str, asked: Address, own: tuple[str, Stand] | None, facts: dict[str, Fact]) -> bool:
+    """Whether all others reach the host, and none its pods, at an address that the host does not have."""
+    others = [fact for name, fact in facts.items() if name != host]
+    if own is None or asked in own[1].addresses or not any(host in fact.lost for fact in others):
+        return False
+    return not any(host in fact.reached for fact in others)
+
+
 def _why(own: Address, node: KubeNode, fact: Stand, peers: Peers, endpoints: set[Address]) -> str:
     internal = [one for one in node.internal_addresses if one.version == own.version]
     if own not in fact.addresses:
@@ -97,7 +132,7 @@ def _why(own: Address, node: KubeNode, fact: Stand, peers: Peers, endpoints: set
         return "is the floating address of the control plane"
     network, link = fact.addresses[own]
     beside = [one for one in internal if fact.addresses.get(one, (None, ""))[1] == link]
-    if beside and network.prefixlen == network.max_prefixlen:
+    if beside and (network.prefixlen == network.max_prefixlen or fact.addresses[beside[0]][0] == network):
         return f"is a floating one on {link}, the node's own there is {beside[0]}"
     if better := networks_of_most(fact, own, peers):
         return f"is not in {better[1]}, where the other nodes' are"

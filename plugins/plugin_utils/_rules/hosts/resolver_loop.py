@@ -32,7 +32,7 @@ Let kubeadm write the kubelet's configuration on hosts with systemd-resolved.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from ..._evidence._host import Host
 from ..._finding import Found, Missing
@@ -48,6 +48,10 @@ RULE = Rule(
     rank=25,
 )
 
+_ELSEWHERE = (
+    "Look at forward in ConfigMap kube-system/coredns, and whether the resolver that it names asks the cluster's DNS "
+    "again."
+)
 _LOOP = re.compile(r"plugin/loop: Loop \(|Loop \([^)]*\) detected", re.IGNORECASE)
 
 
@@ -62,6 +66,17 @@ def check_node(node: Host, view: View) -> Iterator[Found]:
     if view.stage == "cluster" and others and not looping:
         return  # the first that answers is used, and CoreDNS is fine with it
     yield Found(f"the resolver file that pods get names {', '.join(stubs)}", compared, severity=soft)
+
+
+def collect(node: Host, view: View) -> bool | None:
+    """Whether the host's file leads to itself."""
+    return any(one.is_loopback for one in node.resolvers) and not _kubeadm_avoids(node, view)
+
+
+def check_nodes(facts: Mapping[str, bool], view: View) -> Iterator[Found]:
+    """The loop that CoreDNS tells of, where no host's file is it: the Corefile, or the resolver forwards back."""
+    if view.stage == "cluster" and not any(facts.values()) and _looping(view):
+        yield Found("CoreDNS found a loop in its forwarding", {"hosts with a stub resolver": []}, remedy=_ELSEWHERE)
 
 
 def check_cluster(view: View) -> Iterator[Found]:

@@ -43,7 +43,7 @@ from ..._evidence._asked import backend_option
 from ..._evidence._host import Host
 from ..._evidence._kube import KubeNode
 from ..._evidence._net import Link, Network, address, interface
-from ..._evidence._said import heard_without_host
+from ..._evidence._said import heard, heard_without_host
 from ..._finding import Found, Missing
 from ..._registry import Rule
 from ..._view import View
@@ -63,12 +63,26 @@ RULE = Rule(
 _PARENT = re.compile(r"if(\d+)")
 
 
-_SAID = re.compile(r'"(?P<link>cni0|cbr0)\\*" already has an IP address different from')
+_SAID = re.compile(
+    r'"(?P<link>cni0|cbr0)\\*" already (?:has an IP address different from|exists but is not a bridge)'
+    r"|failed to (?:configure|create vxlan device|ensure)[^\n]*(?P<tunnel>flannel\S*): link has incompatible addresses"
+    r"|(?P<other>flannel\S*) already exists[^\n]*(?:incompatible|not a vxlan)"
+)
+_WORDS = {"link": "cni0 is another one than the node's range asks for", "tunnel": "flannel's link has another address"}
 
 
 def check_cluster(view: View) -> Iterator[Found]:
     for place, _kube, said in heard_without_host(view, _SAID):
-        yield Found("cni0 has another address than the node's range", {"said": said}, where=place)
+        yield Found(_summary(said), {"said": said}, where=place)
+
+
+def _named(said: str) -> str:
+    match = _SAID.search(said)
+    return next((name for name in (match.groups() if match else ()) if name), "")
+
+
+def _summary(said: str) -> str:
+    return _WORDS["tunnel" if _named(said).startswith("flannel") else "link"]
 
 
 def check_node(node: Host, view: View) -> Iterator[Found]:
@@ -88,6 +102,8 @@ def check_node(node: Host, view: View) -> Iterator[Found]:
     if errors:  # one life left them all
         compared = {key: value for one in errors for key, value in one.evidence.items()}
         yield Found("; ".join(one.summary for one in errors), compared)
+    elif (said := heard(view, node, _SAID)) and not node.link(_named(said)):  # what is seen now counts more
+        yield Found(_summary(said), {"said": said})
     yield from (one for one in found if one.severity)
 
 

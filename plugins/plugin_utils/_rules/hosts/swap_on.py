@@ -33,7 +33,7 @@ from collections.abc import Iterator
 
 from ..._evidence._asked import kubelet_asked
 from ..._evidence._host import Host
-from ..._evidence._said import heard
+from ..._evidence._said import heard, refused
 from ..._finding import Found, Missing
 from ..._registry import Rule
 from ..._view import View
@@ -53,8 +53,9 @@ _SAID = re.compile(r"running with swap on is not supported")
 
 
 def check_node(node: Host, view: View) -> Iterator[Found]:
-    if not node.has("swap") and (said := heard(view, node, _SAID)):
+    if not node.has("swap") and (said := heard(view, node, _SAID) or refused(node, _SAID)):
         yield Found("swap is on, says the kubelet", {"said": said})
+        return
     if node.swap_devices and not may_swap(node, view):
         yield Found("swap is on", {"/proc/swaps": node.swap_devices})
 

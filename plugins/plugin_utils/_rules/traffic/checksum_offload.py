@@ -41,7 +41,8 @@ from dataclasses import dataclass
 
 from ..._evidence._forwarding import lets_pass
 from ..._evidence._host import Host
-from ..._finding import Found
+from ..._evidence._policies import enforcers
+from ..._finding import Found, Missing
 from ..._registry import Rule
 from ..._view import View
 
@@ -115,10 +116,18 @@ def check_nodes(facts: dict[str, Fact], view: View) -> Iterator[Found]:
         if fact.clean
     }
     pairs = {name: others for name, others in pairs.items() if others}
-    if pairs:
+    if pairs and not _policies_at_work(view):
         both_ways = any(name in pairs.get(to, ()) for name, targets in pairs.items() for to in targets)
         severity = None if logged or both_ways else "warning"
         yield Found("ping passes the tunnel, TCP or UDP does not", pairs, tuple(pairs), severity)
+
+
+def _policies_at_work(view: View) -> bool:
+    """Whether a policy may be why TCP and UDP do not pass while ping does."""
+    try:
+        return bool(view.cluster.network_policies and enforcers(view.cluster.daemonsets))
+    except Missing:
+        return False
 
 
 def _resent(waited: float | None) -> bool:

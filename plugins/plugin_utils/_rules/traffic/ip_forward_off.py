@@ -34,9 +34,11 @@ The role host sets and persists it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 
 from ..._evidence._host import Host
+from ..._evidence._said import refused
 from ..._finding import Found
 from ..._registry import Rule
 from ..._view import View
@@ -51,9 +53,13 @@ RULE = Rule(
 )
 
 _REPAIR = "host:main"
+_SAID = re.compile(r"ip_forward contents are not set to 1")
 
 
 def check_node(node: Host, view: View) -> Iterator[Found]:
+    if not node.has("sysctl") and (said := refused(node, _SAID)):
+        yield Found("net.ipv4.ip_forward is not 1, says kubeadm", {"said": said}, repair=_REPAIR)
+        return
     values = node.sysctl
     severity = None if view.stage == "cluster" else "warning"
     if values.get("net.ipv4.ip_forward") == "0":

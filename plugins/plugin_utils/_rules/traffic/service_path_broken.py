@@ -14,7 +14,8 @@ flannel does not start there. Where somebody flushed them, kube-proxy does not n
 
 ## What looks like it but is not
 - An answer of the API server that refuses (`forbidden`, 401): it was reached; see `flannel-rbac`.
-- A gateway or proxy on the way that answers in its place (`x509: certificate is valid for ...`, `EOF`), or a path on
+- A gateway, a proxy or the API server of another cluster that answers in its place (`x509: certificate is valid for
+  ...`, `x509: certificate signed by unknown authority`, `EOF`), or a path on
   which only small packets pass (`TLS handshake timeout`, see `mtu-mismatch`): a warning where only flannel's log tells.
 - A cluster without kube-proxy on purpose (another component serves services): nothing is told from its absence.
 - Causes with codes of their own (netfilter, modules, interfaces, overlapping ranges) explain this one.
@@ -43,6 +44,7 @@ from collections.abc import Iterator
 from ..._evidence._asked import proxy_mode
 from ..._evidence._host import Host
 from ..._evidence._kube import KubeNode, Pod
+from ..._evidence._said import told
 from ..._finding import Found, Missing
 from ..._registry import Rule
 from ..._view import View
@@ -61,12 +63,14 @@ RULE = Rule(
 UNREACHED = re.compile(
     r"(?:dial tcp |https://)\[?(?P<address>[0-9a-fA-F.:]+?)\]?:443"
     r"(?:: i/o timeout|: connect: [a-z ]+|[^\n]{0,300}?(?:context deadline exceeded|Client\.Timeout exceeded))"
+    r"|timeout contacting kube-api, failed to patch node"
 )
 CUT_SHORT = re.compile(
     r"(?:dial tcp |https://)\[?(?P<address>[0-9a-fA-F.:]+?)\]?:443[^\n]{0,300}?(?:TLS handshake timeout|: EOF\b"
-    r"|x509: certificate is valid for|connection reset by peer|Service Unavailable|Bad Gateway|Gateway Timeout)"
+    r"|x509: certificate (?:is valid for|signed by unknown authority)|connection reset by peer|Service Unavailable"
+    r"|Bad Gateway|Gateway Timeout)"
 )
-"""Something answers, and it is not the API server, or only small packets pass."""
+"""Something answers, and it is not the API server of this cluster, or only small packets pass."""
 WORDS, HALF = "flannel's log", "flannel's log, cut short"
 ENTERED = re.compile(r"^(?:\[\d+:\d+\] )?-A PREROUTING\b.*-j KUBE-SERVICES\b", re.MULTILINE)
 CRASHED = ("CrashLoopBackOff", "CreateContainerError", "RunContainerError", "Error")
@@ -83,7 +87,7 @@ def check_node(node: Host, view: View) -> Iterator[Found]:
     except Missing:
         if not node.has("probes"):
             raise
-    if any(one.flag("ok") is True for one in probes):
+    if HALF not in signs and any(one.flag("ok") is True for one in probes):
         return  # it answers now, whatever a log says
     if signs:
         yield _found(signs)
@@ -91,6 +95,11 @@ def check_node(node: Host, view: View) -> Iterator[Found]:
 
 def check_cluster(view: View) -> Iterator[Found]:
     """Nodes of which there is no evidence from the host."""
+    if not view.cluster.has("pods"):
+        for place, said in told(view, UNREACHED).items():
+            if "error retrieving pod spec" in said.string or "kube-flannel" in said.string:
+                yield _found({WORDS: said[0]}, place)
+        return
     for own in view.cluster.nodes:
         if view.place(own.name) not in view.nodes and (signs := _from_pods(view, own)):
             yield _found(signs, view.place(own.name))
@@ -111,7 +120,7 @@ def _from_pods(view: View, own: KubeNode) -> dict[str, str]:
         log = "" if pod.ready else view.cluster.pod_log(pod)
         for sign, words in ((WORDS, UNREACHED), (HALF, CUT_SHORT)):
             match = None if signs else words.search(log)
-            if match and (match["address"] in services or not services):
+            if match and (match["address"] in {*services, None} or not services):
                 signs[sign] = match[0]
     for pod in view.cluster.pods_by_node.get(own.name, []):
         if _kube_proxy(pod) and not pod.ready and set(pod.waiting) & {*CRASHED}:

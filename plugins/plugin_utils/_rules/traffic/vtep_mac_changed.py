@@ -33,10 +33,12 @@ The role host writes the .link file.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from ..._evidence._host import Host
 from ..._evidence._overlay import vtep_mac
+from ..._evidence._said import heard, heard_without_host
 from ..._finding import Found
 from ..._registry import Rule
 from ..._view import View
@@ -51,9 +53,15 @@ RULE = Rule(
     rank=30,
 )
 
+_SAID = re.compile(r"mac address wanted: \S+, but got: [0-9a-f:]+")
+_WORDS = "something changes the MAC of flannel's tunnel as soon as it is made"
+
 
 def check_node(node: Host, view: View) -> Iterator[Found]:
     own = view.kube_node(node)
+    if own is not None and not view.flannel_runs(node) and (said := heard(view, node, _SAID)):
+        yield Found(_WORDS, {"said": said})
+        return
     if own is None or not own.flannel_lease or view.flannel_runs(node) is False:
         return
     overlay = view.overlay_on(own)
@@ -61,3 +69,8 @@ def check_node(node: Host, view: View) -> Iterator[Found]:
         told, link = vtep_mac(own, version), node.link(tunnel)
         if link is not None and told and link.mac and link.mac != told:
             yield Found(f"{tunnel} has another MAC than its annotation", {"link": link.mac, "annotation": told})
+
+
+def check_cluster(view: View) -> Iterator[Found]:
+    for place, _kube, said in heard_without_host(view, _SAID):
+        yield Found(_WORDS, {"said": said}, where=place)

@@ -82,3 +82,14 @@ def test_without_flannels_configuration_the_overlay_is_that_of_its_leases():
     assert View(bundle).overlay.tunnels == {4: "flannel.1", 6: "flannel-v6.1"}
     with pytest.raises(Missing):
         _read = View({"cluster": {"pods": {}}}).overlay
+
+
+def test_another_machine_of_the_name_is_not_the_node():
+    bundle = healthy()
+    bundle["nodes"]["node3"]["hostname"] = "node2"
+    nodes = bundle["cluster"]["nodes"]
+    nodes["items"] = [one for one in nodes["items"] if one["metadata"]["name"] != "node3"]
+    view = View(bundle)
+    found = {name: view.kube_node(host) for name, host in view.nodes.read()}
+    assert found["node2"].name == "node2"
+    assert found["node3"] is None

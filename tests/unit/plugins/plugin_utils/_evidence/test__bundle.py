@@ -58,3 +58,24 @@ def test_a_file_that_is_no_evidence_is_a_sentence_with_its_path(tmp_path, text):
 def test_another_format_is_refused():
     with pytest.raises(ValueError, match="format 2"):
         load({"format": 2})
+
+
+@pytest.mark.parametrize(
+    ("value", "hint"),
+    [
+        ({}, "at least one"),
+        ({"a": 1}, "at least one"),
+        ({"kind": "List", "apiVersion": "v1", "items": []}, "kubectl's List"),
+        ({"ip_address": [], "sysctl": {}}, "what one host says"),
+    ],
+)
+def test_a_file_without_evidence_is_refused_with_what_it_is(tmp_path, value, hint):
+    file = tmp_path / "bundle.json"
+    file.write_text(json.dumps(value))
+    with pytest.raises(ValueError, match=rf"bundle\.json holds no evidence.*{hint}"):
+        load(str(file))
+
+
+def test_an_empty_folder_is_refused(tmp_path):
+    with pytest.raises(ValueError, match="holds no evidence"):
+        load(str(tmp_path))

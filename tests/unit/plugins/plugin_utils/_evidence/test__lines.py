@@ -11,7 +11,7 @@ from edits import event, flannel_pod, log, not_ready, objects, pods
 from rules import healthy
 
 from ansible_collections.podnet.kubeadm.plugins.plugin_utils._evidence._cluster import Cluster
-from ansible_collections.podnet.kubeadm.plugins.plugin_utils._evidence._lines import by_node
+from ansible_collections.podnet.kubeadm.plugins.plugin_utils._evidence._lines import by_node, plain
 
 TAKEN = datetime(2026, 11, 30, 15, 50, tzinfo=timezone.utc)
 
@@ -97,3 +97,8 @@ def test_what_was_not_looked_at_says_nothing(gone, lines):
     for key in gone:
         del bundle["cluster"][key]
     assert said(bundle).get("node2") == lines
+
+
+def test_words_that_were_quoted_again_are_read_as_they_were_said():
+    assert plain(r'err="nodes \\\"n2\\\" is forbidden"') == 'err="nodes "n2" is forbidden"'
+    assert plain(r"C:\k") == r"C:\k"

@@ -8,13 +8,14 @@ import re
 
 import pytest
 from edits import flannel_pod, kube_node, log
-from rules import healthy
+from rules import healthy, heard_alone
 
 from ansible_collections.podnet.kubeadm.plugins.plugin_utils._evidence._said import (
     heard,
     heard_without_host,
     said_on,
     said_without_host,
+    told,
 )
 from ansible_collections.podnet.kubeadm.plugins.plugin_utils._view import View
 
@@ -90,3 +91,22 @@ def test_nodes_without_evidence_from_their_host_speak_through_the_cluster():
     signs = [(place, node.name, line) for place, node, line in heard_without_host(view, SIGN)]
     assert signs == [("node2", "node2", "node2: no space left")]
     assert list(heard_without_host(view, re.compile("another"))) == []
+
+
+def test_a_log_is_of_the_cluster_where_its_pod_is_not_known():
+    view = View(heard_alone("it broke"))
+    assert told(view, re.compile("broke")).keys() == {"cluster"}
+    assert [(place, lines) for place, _node, lines in said_without_host(view)] == [("cluster", ["it broke"])]
+
+
+def test_a_pod_that_is_gone_says_nothing():
+    bundle = healthy()
+    bundle["cluster"]["logs"] = {"kube-flannel/kube-flannel-ds-gone/kube-flannel": "it broke"}
+    assert told(View(bundle), re.compile("broke")) == {}
+
+
+def test_an_event_is_of_the_host_that_it_names():
+    event = {"involvedObject": {"kind": "Pod", "name": "x"}, "message": "it broke", "source": {"host": "n1"}}
+    view = View({"stage": "cluster", "cluster": {"events": {"items": [event]}}})
+    assert told(view, re.compile("broke")).keys() == {"n1"}
+    assert [place for place, _node, _lines in said_without_host(view)] == ["n1"]

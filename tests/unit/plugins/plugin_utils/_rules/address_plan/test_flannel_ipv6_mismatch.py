@@ -7,7 +7,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from rules import findings, healthy
+from rules import findings, healthy, heard_alone
 
 
 def dual(**changes):
@@ -42,3 +42,14 @@ def test_an_ipv6_plan_with_ipv4_left_on():
     intent = {"pod_cidr": "fd00:10:244::/56", "service_cidr": "fd00:10:96::/112"}
     intent["net_conf"] = '{"EnableIPv6": true, "IPv6Network": "fd00:10:244::/56", "Backend": {"Type": "vxlan"}}'
     assert "EnableIPv4" in findings("flannel-ipv6-mismatch", {"stage": "intent", "intent": intent})[0].summary
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        'subnet "fd1::/48" in the flannel net config doesn\'t contain "fd02::/64" IPv6 PodCIDR of the "n" node',
+        'subnet "fd02::/64" specified in the PodCIDR, but doesn\'t exist in the flannel net config of the "n" node',
+    ],
+)
+def test_flannels_words_are_enough(words):
+    assert findings("flannel-ipv6-mismatch", heard_alone(words))[0].where == ["cluster"]

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import pytest
-from rules import findings, healthy
+from rules import findings, healthy, heard_alone
 
 CONF = '{"Network": "10.244.0.0/16", "Backend": {"Type": "vxlan"}}'
 
@@ -50,3 +50,8 @@ def test_keys_in_another_case_are_read():
 
 def test_an_empty_text_is_undetermined_and_not_a_fault():
     assert running("") == []
+
+
+def test_flannels_words_are_enough():
+    words = "Failed to create SubnetManager: error parsing subnet config: invalid character '}'"
+    assert findings("flannel-netconf-invalid", heard_alone(words))[0].where == ["cluster"]

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import pytest
-from rules import findings, healthy, undetermined
+from rules import findings, healthy, heard_alone, undetermined
 
 
 def with_network(network: str) -> dict:
@@ -43,3 +43,15 @@ def test_a_text_that_cannot_be_read_is_undetermined(text):
     bundle["cluster"]["flannel_config"]["net-conf.json"] = text
     (missed,) = undetermined("flannel-network-mismatch", bundle)
     assert missed.kind == "malformed"
+
+
+def test_flannels_words_are_enough():
+    (found,) = findings(
+        "flannel-network-mismatch",
+        heard_alone(
+            'failed to acquire lease: subnet "10.244.0.0/16" specified in the flannel net config doesn\'t contain '
+            '"10.5.1.0/24" PodCIDR of the "node2" node'
+        ),
+    )
+    assert found.where == ["cluster"]
+    assert found.evidence["Network"] == ["10.244.0.0/16"]

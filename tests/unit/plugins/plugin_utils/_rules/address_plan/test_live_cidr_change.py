@@ -28,11 +28,27 @@ def test_an_inventory_that_asks_for_something_else(change):
 def test_a_range_changed_under_the_nodes():
     bundle = healthy()
     del bundle["intent"]
-    text = bundle["cluster"]["kubeadm_config"]
-    bundle["cluster"]["kubeadm_config"] = text.replace("10.244.0.0/16", "10.32.0.0/16")
+    flags = bundle["cluster"]["manifests"]["node1"]
+    text = flags["kube-controller-manager.yaml"]
+    flags["kube-controller-manager.yaml"] = text.replace("10.244.0.0/16", "10.32.0.0/16")
     (found,) = findings("live-cidr-change", bundle)
     assert found.where == ["cluster"]
     assert found.evidence["nodes outside"]["node1"] == "10.244.0.0/24"
+
+
+def test_a_configuration_that_the_controller_managers_do_not_follow_is_another_cause():
+    bundle = healthy()
+    text = bundle["cluster"]["kubeadm_config"]
+    bundle["cluster"]["kubeadm_config"] = text.replace("10.244.0.0/16", "10.32.0.0/16")
+    assert findings("live-cidr-change", bundle) == []
+    assert findings("flannel-network-mismatch", bundle) == []
+    assert findings("pod-cidr-lost", bundle)
+
+
+def test_a_range_that_meets_another_nodes_is_the_duplicates():
+    bundle = healthy()
+    bundle["cluster"]["nodes"]["items"][1]["spec"].update(podCIDR="10.244.0.0/23", podCIDRs=["10.244.0.0/23"])
+    assert findings("live-cidr-change", bundle) == []
 
 
 def test_a_family_that_running_nodes_lack():

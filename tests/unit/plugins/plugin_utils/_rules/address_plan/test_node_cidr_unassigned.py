@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from rules import findings, healthy
+from rules import findings, healthy, heard_alone
 
 
 def without_range(created):
@@ -31,3 +31,8 @@ def test_a_time_that_cannot_be_read_hides_nothing():
 
 def test_all_with():
     assert findings("node-cidr-unassigned", healthy()) == []
+
+
+def test_flannels_words_are_enough():
+    (found,) = findings("node-cidr-unassigned", heard_alone('failed to acquire lease: node "n4" pod cidr not assigned'))
+    assert found.where == ["cluster", "n4"]

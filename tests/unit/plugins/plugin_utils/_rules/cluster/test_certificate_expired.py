@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import pytest
-from rules import findings, healthy, undetermined
+from rules import findings, healthy, heard_of_node2, undetermined
 
 API = "/etc/kubernetes/pki/apiserver.crt"
 CLIENT = "/var/lib/kubelet/pki/kubelet-client-current.pem"
@@ -55,3 +55,14 @@ def test_the_certificate_inside_a_kubeconfig(words):
     node["units"]["kubelet"]["active"] = "activating"
     (found,) = findings("certificate-expired", bundle)
     assert (found.severity, found.where, found.summary[-12:]) == ("error", ["node2"], "kubelet.conf")
+
+
+def test_a_certificate_that_was_not_looked_at():
+    words = (
+        'Get "https://192.168.10.11:6443/api": x509: certificate has expired or is not yet valid: current time '
+        "2026-11-30T15:49:00Z is after 2026-11-28T15:45:38Z"
+    )
+    (found,) = findings("certificate-expired", heard_of_node2(words, "certificates"))
+    assert found.where == ["node2"]
+    assert "https://192.168.10.11:6443" in found.summary
+    assert findings("certificate-expired", heard_of_node2(words, "journal")) == []

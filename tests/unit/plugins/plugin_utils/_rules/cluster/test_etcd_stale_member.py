@@ -35,3 +35,13 @@ def test_external_etcd():
     bundle = healthy()
     bundle["cluster"]["etcd_members"]["members"] = [{"ID": 1, "name": "e1", "peerURLs": ["https://10.9.9.9:2380"]}]
     assert findings("etcd-stale-member", bundle) == []
+
+
+def test_kubeadms_words_are_enough():
+    bundle = healthy()
+    bundle["cluster"].pop("etcd_members")
+    words = "etcd cluster is not healthy: failed to dial endpoint https://192.168.10.19:2379 with maintenance client"
+    bundle["nodes"]["node2"]["kubeadm_output"] = words
+    assert findings("etcd-stale-member", bundle)[0].where == ["cluster"]
+    bundle["nodes"]["node2"]["kubeadm_output"] = words.replace("10.19", "10.11")
+    assert findings("etcd-stale-member", bundle) == []

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 from edits import daemonset, flannel_pod, objects, waits
-from rules import findings, healthy
+from rules import findings, healthy, heard_of_node2
 
 
 @pytest.mark.parametrize(
@@ -77,3 +77,12 @@ def test_a_restricted_namespace_whose_pods_all_run_is_not_reported():
     for one in objects(bundle, "namespaces"):
         one["metadata"]["labels"]["pod-security.kubernetes.io/enforce"] = "restricted"
     assert findings("flannel-manifest-old", bundle) == []
+
+
+def test_a_lock_that_is_a_directory():
+    bundle = heard_of_node2("Fatal: can't open lock file /run/xtables.lock: Is a directory")
+    for volume in bundle["cluster"]["daemonsets"]["items"][0]["spec"]["template"]["spec"]["volumes"]:
+        volume.get("hostPath", {}).pop("type", None)
+    (found,) = findings("flannel-manifest-old", bundle)
+    assert found.where == ["cluster", "node2"]
+    assert found.evidence["DaemonSets that mount it so"] == ["kube-flannel/kube-flannel-ds"]

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from edits import daemonset, flannel_pod, log, not_ready
-from rules import findings, healthy, undetermined
+from rules import findings, healthy, heard_alone, heard_of_node2, undetermined
 
 ACCOUNT = "system:serviceaccount:kube-flannel:flannel"
 
@@ -42,3 +42,20 @@ def test_another_account_that_is_refused_is_not_flannels():
     bundle = healthy()
     bundle["cluster"]["access"]["system:serviceaccount:default:app"] = {"get nodes": False}
     assert findings("flannel-rbac", bundle) == []
+
+
+def test_flannels_words_are_enough():
+    account = 'User "system:serviceaccount:kube-flannel:flannel"'
+    for words in (
+        f'pods "x" is forbidden: {account} cannot get resource "pods" in API group "" in the namespace "kube-flannel"',
+        f'pods "x" is forbidden: {account} cannot get pods in the namespace "kube-flannel"',
+        f'err="nodes is forbidden: {account} cannot list resource "nodes""'.replace('"', '\\"'),
+    ):
+        assert findings("flannel-rbac", heard_alone(words))[0].where == ["cluster"]
+
+
+def test_a_token_that_is_not_taken():
+    bundle = heard_of_node2("Failed to create SubnetManager: error retrieving pod spec for 'x': Unauthorized")
+    (found,) = findings("flannel-rbac", bundle)
+    assert found.where == ["cluster", "node2"]
+    assert "token" in found.summary

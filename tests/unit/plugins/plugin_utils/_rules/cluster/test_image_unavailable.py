@@ -69,3 +69,15 @@ def test_kubeadm_that_could_not_pull():
     (found,) = findings("image-unavailable", bundle)
     assert found.where == ["node3"]
     assert "registry.example.com/kube-proxy:v1.37.2" in found.summary
+
+
+def test_one_event_is_enough():
+    event = {
+        "involvedObject": {"kind": "Pod", "namespace": "kube-flannel", "name": "kube-flannel-ds-x"},
+        "message": 'Failed to pull image "ghcr.io/flannel-io/flannel:v0.29.9": not found',
+        "source": {"host": "node2"},
+    }
+    bundle = {"format": 1, "stage": "cluster", "cluster": {"events": {"items": [event]}}}
+    assert findings("image-unavailable", bundle)[0].where == ["node2"]
+    event["message"] = event["message"].replace("flannel-io/flannel", "shop/cart")
+    assert findings("image-unavailable", bundle) == []

@@ -38,3 +38,11 @@ def test_without_evidence_of_the_host_the_node_object_tells():
     assert findings("kubelet-down", bundle) == []  # the host's kubelet runs: another cause
     del bundle["nodes"]["node3"]
     assert findings("kubelet-down", bundle)[0].where == ["node3"]
+
+
+def test_a_kubelet_that_never_reported():
+    bundle = healthy()
+    bundle["nodes"].pop("node3")
+    for one in bundle["cluster"]["nodes"]["items"][2]["status"]["conditions"]:
+        one.update(status="Unknown", reason="NodeStatusNeverUpdated")
+    assert "never" in findings("kubelet-down", bundle)[0].summary

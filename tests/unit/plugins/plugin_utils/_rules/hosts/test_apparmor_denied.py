@@ -50,3 +50,11 @@ def test_without_the_key_it_is_undetermined():
     bundle = healthy()
     del bundle["nodes"]["node2"]["apparmor_denials"]
     assert [missed.key for missed in undetermined("apparmor-denied", bundle)] == ["nodes.*.apparmor_denials"]
+
+
+def test_a_denial_in_the_kernels_journal():
+    bundle = healthy()
+    bundle["nodes"]["node2"]["journal"]["kernel"] = (
+        'audit: apparmor="DENIED" operation="signal" profile="cri-containerd.apparmor.d" comm="runc" peer="runc"'
+    )
+    assert findings("apparmor-denied", bundle)[0].where == ["node2"]

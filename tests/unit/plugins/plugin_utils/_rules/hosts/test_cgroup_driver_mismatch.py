@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import pytest
-from rules import findings, healthy, undetermined
+from rules import findings, healthy, heard_of_node2, undetermined
 
 
 def test_the_runtime_on_cgroupfs_is_an_error_on_a_member():
@@ -71,3 +71,12 @@ def test_words_of_a_docker_that_was_not_asked(key, words):
     node[key] = {"kubelet": words} if key == "journal" else words
     (found,) = findings("cgroup-driver-mismatch", bundle)
     assert (found.severity, found.where) == ("error", ["node2"])
+
+
+def test_runcs_words_are_enough():
+    words = 'expected cgroupsPath to be of format "slice:prefix:name" for systemd cgroups, got "/kubepods"'
+    assert findings("cgroup-driver-mismatch", heard_of_node2(words))[0].where == ["node2"]
+    assert findings("cgroup-driver-mismatch", heard_of_node2(words, "runtime")) == []  # not looked at: undetermined
+    bundle = heard_of_node2(words, "journal")
+    bundle["nodes"]["node2"]["runtime"].pop("systemd_cgroup")
+    assert findings("cgroup-driver-mismatch", bundle)[0].where == ["node2"]

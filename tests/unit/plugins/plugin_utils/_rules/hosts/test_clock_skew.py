@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from rules import findings, healthy, undetermined
+from rules import findings, healthy, heard_of_node2, undetermined
 
 
 def apart(**seconds):
@@ -49,3 +49,10 @@ def test_without_the_key_it_is_undetermined():
     bundle = apart()
     del bundle["nodes"]["node2"]["controller_clock"]
     assert [missed.key for missed in undetermined("clock-skew", bundle)] == ["nodes.*.controller_clock"]
+
+
+def test_a_certificate_of_the_future():
+    words = "x509: certificate has expired or is not yet valid: current time 2026-11-29T03:00:00Z is before 2026"
+    assert findings("clock-skew", heard_of_node2(words, "clock"))[0].where == ["node2"]
+    assert findings("clock-skew", heard_of_node2(words, "journal")) == []  # the clock was looked at
+    assert findings("clock-skew", heard_of_node2(words.replace("before", "after"), "clock")) == []

@@ -7,7 +7,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from rules import findings, healthy, undetermined
+from rules import findings, healthy, heard_of_node2, undetermined
 
 BRIDGE = json.dumps({"cniVersion": "0.4.0", "name": "other", "plugins": [{"type": "bridge", "bridge": "other0"}]})
 FLANNEL = json.dumps({"name": "all", "plugins": [{"type": "multus", "delegates": [{"type": "flannel"}]}]})
@@ -98,3 +98,9 @@ def test_addresses_that_tell_without_a_file():
     assert [one.where for one in findings("cni-foreign-config", bundle)] == [["node2"]]
     bundle["cluster"]["pods"]["items"][0]["status"].update(podIP="10.245.0.5", podIPs=[{"ip": "10.245.0.5"}])
     assert findings("cni-foreign-config", bundle) == []  # of a former pod range, see live-cidr-change
+
+
+def test_a_plugin_that_fails_is_enough():
+    words = 'plugin type="weave-net" name="weave" failed (add): unable to allocate IP address: connection refused'
+    assert "Weave" in findings("cni-foreign-config", heard_of_node2(words))[0].summary
+    assert findings("cni-foreign-config", heard_of_node2(words.replace("weave-net", "portmap"))) == []

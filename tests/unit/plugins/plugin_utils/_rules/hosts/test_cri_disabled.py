@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from rules import findings, healthy, undetermined
+from rules import findings, healthy, kubeadm_said, undetermined
 
 SAID = 'validate CRI v1 runtime API for endpoint "unix:///x": ... unknown service runtime.v1.RuntimeService'
 
@@ -49,3 +49,8 @@ def test_words_of_a_kubelet_that_does_not_get_past_it():
     assert findings("cri-disabled", bundle) == []  # of an earlier try
     node["units"]["kubelet"]["active"] = "activating"
     assert [found.where for found in findings("cri-disabled", bundle)] == [["node2"]]
+
+
+def test_kubeadms_words_are_enough():
+    words = "rpc error: code = Unimplemented desc = unknown service runtime.v1.RuntimeService"
+    assert findings("cri-disabled", kubeadm_said(words, "runtime"))[0].where == ["node1"]

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import pytest
-from rules import findings, healthy, undetermined
+from rules import findings, healthy, kubeadm_said, undetermined
 
 
 def named(name, base="host"):
@@ -46,3 +46,8 @@ def test_without_the_key_it_is_undetermined():
     del bundle["nodes"]["node2"]["hostname"]
     (missed,) = undetermined("hostname-invalid", bundle)
     assert missed.key == "nodes.*.hostname"
+
+
+def test_kubeadms_words_are_enough():
+    words = 'nodeRegistration.name: Invalid value: "Node_2": a lowercase RFC 1123 subdomain must consist of'
+    assert "Node_2" in findings("hostname-invalid", kubeadm_said(words))[0].summary

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import pytest
-from rules import findings, healthy, undetermined
+from rules import findings, healthy, heard_of_node2, undetermined
 
 
 def limits(instances, watches=524288, said=""):
@@ -48,4 +48,13 @@ def test_the_limits_as_kernel_values():
     node["sysctl"]["fs.inotify.max_user_instances"] = "128"
     node["journal"]["kubelet"] = "failed to create fsnotify watcher: too many open files"
     assert [found.where for found in findings("inotify-low", bundle) if found.severity == "error"] == [["node2"]]
+    assert findings("limit-too-low", bundle) == []
+
+
+def test_words_of_inotify_are_enough():
+    words = "failed to create fsnotify watcher: too many open files"
+    assert findings("inotify-low", heard_of_node2(words))[0].where == ["node2"]
+    bundle = heard_of_node2(words, "inotify")
+    bundle["nodes"]["node2"].pop("sysctl")
+    assert findings("inotify-low", bundle)[0].where == ["node2"]
     assert findings("limit-too-low", bundle) == []

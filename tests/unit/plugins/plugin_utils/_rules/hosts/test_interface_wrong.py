@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from rules import findings, healthy, undetermined
+from rules import findings, healthy, heard_alone, undetermined
 
 
 def nat(bundle, *names, address="10.0.2.15"):
@@ -91,3 +91,16 @@ def test_without_the_key_it_is_undetermined():
     bundle = healthy()
     del bundle["nodes"]["node2"]["ip_address"]
     assert [missed.key for missed in undetermined("interface-wrong", bundle)] == ["nodes.*.ip_address"]
+
+
+def test_flannels_words_against_the_inventory():
+    bundle = heard_alone("I1130 15:46:10.1 1 main.go:545] Using interface with name eth0 and address 10.0.2.15")
+    links = [("eth0", "10.0.2.15"), ("eth1", "192.168.10.12")]
+    addresses = [
+        {"ifname": name, "addr_info": [{"family": "inet", "local": one, "prefixlen": 24, "scope": "global"}]}
+        for name, one in links
+    ]
+    bundle["nodes"] = {"node2": {"inventory_address": "192.168.10.12", "ip_address": addresses}}
+    assert findings("interface-wrong", bundle)[0].where == ["node2"]
+    bundle["nodes"]["node2"]["inventory_address"] = "10.0.2.15"
+    assert findings("interface-wrong", bundle) == []

@@ -19,8 +19,16 @@ def test_clones_are_found():
     assert (found.severity, found.where) == ("error", ["node1", "node3"])
 
 
-def test_a_shared_product_uuid_alone_is_information():
+def test_a_shared_product_uuid_alone_is_a_warning():
     (found,) = findings("machine-id-duplicate", same("product_uuid", "node1", "node2"))
+    assert found.severity == "warning"
+
+
+def test_what_a_board_without_an_identity_says_is_information():
+    bundle = healthy("host")
+    for node in bundle["nodes"].values():
+        node["product_uuid"] = "03000200-0400-0500-0006-000700080009"
+    (found,) = findings("machine-id-duplicate", bundle)
     assert found.severity == "info"
 
 
@@ -47,3 +55,10 @@ def test_without_the_key_it_is_undetermined():
     bundle = healthy("host")
     del bundle["nodes"]["node2"]["machine_id"]
     assert [missed.key for missed in undetermined("machine-id-duplicate", bundle)] == ["nodes.*.machine_id"]
+
+
+def test_containers_of_one_host_share_its_board():
+    bundle = same("product_uuid", "node1", "node2")
+    for node in bundle["nodes"].values():
+        node["boot_id"] = "one-kernel"
+    assert findings("machine-id-duplicate", bundle)[0].severity == "info"

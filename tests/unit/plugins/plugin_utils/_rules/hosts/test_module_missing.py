@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 from edits import flannel_pod, log, waits
-from rules import findings, healthy, undetermined
+from rules import findings, healthy, heard_alone, kubeadm_said, undetermined
 
 
 def without(name, *keys, base="host"):
@@ -104,3 +104,22 @@ def test_words_of_a_node_whose_host_was_not_looked_at():
     assert [found.where for found in findings("module-missing", bundle)] == [["node2"]]
     del bundle["nodes"]["node2"]
     assert [found.where for found in findings("module-missing", bundle)] == [["node2"]]
+
+
+def test_one_log_is_enough():
+    words = "Failed to check br_netfilter: stat /proc/sys/net/bridge/bridge-nf-call-iptables: no such file or directory"
+    assert findings("module-missing", heard_alone(words))[0].where == ["cluster"]
+
+
+def test_kubeadms_words_are_enough():
+    words = "[ERROR FileContent--x]: /proc/sys/net/bridge/bridge-nf-call-iptables does not exist"
+    assert findings("module-missing", kubeadm_said(words, "modules", "proc_net_bridge"))[0].where == ["node1"]
+
+
+def test_kube_proxys_words_about_ipvs():
+    bundle = healthy()
+    bundle["nodes"]["node3"]["journal"]["kubelet"] = (
+        "can't use the IPVS proxier: IPVS proxier will not be used because the following required kernel "
+        "modules are not loaded: [ip_vs_rr ip_vs_wrr]"
+    )
+    assert "ip_vs" in findings("module-missing", bundle)[0].summary

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import pytest
-from rules import findings, healthy, undetermined
+from rules import findings, healthy, heard_of_node2, kubeadm_said, undetermined
 
 
 def listening(line, name="node1", base="host"):
@@ -99,3 +99,20 @@ def test_a_kubelet_that_starts_again_and_again_for_its_port():
     assert findings("port-taken", bundle) == []
     node["units"]["kubelet"]["active"] = "activating"
     assert [found.where for found in findings("port-taken", bundle)] == [["node2"]]
+
+
+def test_kubeadms_words_are_enough():
+    bundle = kubeadm_said("[ERROR Port-10250]: Port 10250 is in use", "listening")
+    assert findings("port-taken", bundle)[0].where == ["node1"]
+
+
+def test_the_port_of_flannels_health_check():
+    words = "panic: listen tcp 0.0.0.0:8081: bind: address already in use"
+    assert "8081" in findings("port-taken", heard_of_node2(words, "journal"))[0].summary
+
+
+def test_a_port_is_no_others_while_flannel_works():
+    bundle = healthy()
+    links = bundle["nodes"]["node2"]["ip_address"]
+    bundle["nodes"]["node2"]["ip_address"] = [one for one in links if one["ifname"] != "flannel.1"]
+    assert findings("port-taken", bundle) == []

@@ -89,3 +89,33 @@ def test_without_the_key_it_is_undetermined():
     bundle = healthy()
     del bundle["cluster"]["nodes"]
     assert {missed.key for missed in undetermined("public-ip-wrong", bundle)} == {"cluster.nodes"}
+
+
+def test_a_floating_address_with_the_networks_own_prefix():
+    bundle = healthy()
+    bundle["cluster"]["nodes"]["items"][1]["metadata"]["annotations"]["flannel.alpha.coreos.com/public-ip"] = (
+        "192.168.10.100"
+    )
+    floating = {"family": "inet", "local": "192.168.10.100", "prefixlen": 24, "scope": "global"}
+    bundle["nodes"]["node2"]["ip_address"][1]["addr_info"].insert(0, floating)
+    assert "floating" in findings("public-ip-wrong", bundle)[0].summary
+
+
+def test_an_overwrite_that_flannel_does_not_obey():
+    bundle = healthy()
+    annotations = bundle["cluster"]["nodes"]["items"][1]["metadata"]["annotations"]
+    annotations["flannel.alpha.coreos.com/public-ip-overwrite"] = "203.0.113.7"
+    assert "asks for 203.0.113.7" in findings("public-ip-wrong", bundle)[0].summary
+
+
+def test_an_overwrite_at_which_nothing_arrives():
+    bundle = healthy()
+    annotations = bundle["cluster"]["nodes"]["items"][1]["metadata"]["annotations"]
+    for key in ("public-ip", "public-ip-overwrite"):
+        annotations[f"flannel.alpha.coreos.com/{key}"] = "203.0.113.7"
+    assert findings("public-ip-wrong", bundle) == []  # behind a NAT of one to one it is right
+    for host in bundle["nodes"].values():
+        for one in host["probes"]:
+            if "node2" in (one["from"], one["to"]) and one["what"] in ("icmp/1422", "tcp/pod", "udp/dns"):
+                one.update(ok=False, ms=None)
+    assert findings("public-ip-wrong", bundle)[0].where == ["node2"]

@@ -49,3 +49,13 @@ def test_without_the_key_it_is_undetermined():
     bundle = healthy()
     del bundle["nodes"]["node2"]["resolv_conf"]
     assert [missed.key for missed in undetermined("resolver-loop", bundle)] == ["nodes.*.resolv_conf"]
+
+
+def test_a_loop_that_no_host_is():
+    bundle = healthy()
+    bundle["cluster"]["logs"]["kube-system/coredns-x/coredns"] = (
+        "[FATAL] plugin/loop: Loop (127.0.0.1:1 -> :53) detected"
+    )
+    (found,) = findings("resolver-loop", bundle)
+    assert found.where == ["cluster"]
+    assert "coredns" in found.remedy

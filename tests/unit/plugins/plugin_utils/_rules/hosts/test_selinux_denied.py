@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import pytest
-from rules import findings, healthy, undetermined
+from rules import findings, healthy, heard_of_node2, undetermined
 
 LINE = (
     'type=AVC msg=audit(1796053201.117:412): avc:  denied  {{ {action} }} for  pid=4211 comm="{comm}" '
@@ -59,3 +59,13 @@ def test_without_the_key_it_is_undetermined():
     bundle = healthy()
     del bundle["nodes"]["node2"]["selinux_denials"]
     assert [missed.key for missed in undetermined("selinux-denied", bundle)] == ["nodes.*.selinux_denials"]
+
+
+def test_flannels_words_are_enough_where_no_denial_was_kept():
+    words = "Failed to write subnet file: open /run/flannel/.subnet.env: permission denied"
+    assert findings("selinux-denied", heard_of_node2(words))[0].where == ["node2"]
+    bundle = heard_of_node2(words, "journal")
+    bundle["nodes"]["node2"]["selinux"] = "enforcing"
+    assert "restorecon" in findings("selinux-denied", bundle)[0].remedy
+    bundle["nodes"]["node2"]["selinux"] = "disabled"
+    assert "not enforced" in findings("selinux-denied", bundle)[0].remedy

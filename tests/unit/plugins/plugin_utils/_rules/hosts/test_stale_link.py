@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import pytest
-from rules import findings, healthy, undetermined
+from rules import findings, healthy, heard_of_node2, undetermined
 
 
 def link(name, base="cluster"):
@@ -75,3 +75,15 @@ def test_without_the_key_it_is_undetermined():
     bundle = healthy()
     del bundle["nodes"]["node2"]["ip_address"]
     assert [missed.key for missed in undetermined("stale-link", bundle)] == ["nodes.*.ip_address"]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        'failed to create bridge "cni0": "cni0" already exists but is not a bridge',
+        "failed to ensure address of interface flannel.1: link has incompatible addresses. Remove additional addresses",
+    ],
+)
+def test_words_are_enough_where_the_link_is_not_seen(words):
+    assert findings("stale-link", heard_of_node2(words))[0].where == ["node2"]
+    assert findings("stale-link", heard_of_node2(words, "journal")) == []

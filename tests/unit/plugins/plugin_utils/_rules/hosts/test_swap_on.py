@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from rules import findings, healthy, undetermined
+from rules import findings, healthy, kubeadm_said, undetermined
 
 SWAPS = "Filename\tType\tSize\tUsed\tPriority\n/dev/vda2\tpartition\t2097148\t0\t-2\n"
 
@@ -37,3 +37,9 @@ def test_without_the_key_it_is_undetermined():
     del bundle["nodes"]["node2"]["swap"]
     (missed,) = undetermined("swap-on", bundle)
     assert (missed.where, missed.key, missed.kind) == (["node2"], "nodes.*.swap", "absent")
+
+
+def test_kubeadms_words_are_enough():
+    words = "[ERROR Swap]: running with swap on is not supported. Please disable swap"
+    assert findings("swap-on", kubeadm_said(words, "swap"))[0].where == ["node1"]
+    assert findings("swap-on", kubeadm_said(words)) == []

@@ -67,3 +67,17 @@ def test_a_rule_that_lets_ping_pass_is_not_the_card():
     rules(bundle, "node2", first, f"{first}-A FORWARD ! -p icmp -j DROP\n")
     assert findings("checksum-offload", bundle) == []
     assert findings("forward-rule-drop", bundle)[0].where == ["node2"]
+
+
+def test_a_policy_at_work_is_no_checksum():
+    bundle = healthy()
+    for name in NODES:
+        for one in bundle["nodes"][name]["probes"]:
+            if one["what"] in ("tcp/pod", "udp/dns"):
+                one.update(ok=False, ms=None)
+    assert findings("checksum-offload", bundle)
+    add_on = {"name": "policies", "image": "registry.k8s.io/networking/kube-network-policies:v1.0.0"}
+    bundle["cluster"]["daemonsets"]["items"][0]["spec"]["template"]["spec"]["containers"].append(add_on)
+    policy = {"metadata": {"name": "deny", "namespace": "default"}, "spec": {"podSelector": {}}}
+    bundle["cluster"]["network_policies"]["items"].append(policy)
+    assert findings("checksum-offload", bundle) == []

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import pytest
-from rules import findings, healthy, undetermined
+from rules import findings, healthy, kubeadm_said, undetermined
 
 
 @pytest.mark.parametrize(
@@ -41,3 +41,9 @@ def test_without_values_it_is_undetermined():
     bundle = healthy()
     del bundle["nodes"]["node2"]["sysctl"]
     assert undetermined("ip-forward-off", bundle)[0].where == ["node2"]
+
+
+def test_kubeadms_words_are_enough():
+    words = "[ERROR FileContent--proc-sys-net-ipv4-ip_forward]: /proc/sys/net/ipv4/ip_forward contents are not set to 1"
+    assert findings("ip-forward-off", kubeadm_said(words, "sysctl"))[0].where == ["node1"]
+    assert findings("ip-forward-off", kubeadm_said(words)) == []

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 from edits import flannel_pod, log, pods, probe, remove_pods, waits
-from rules import findings, healthy
+from rules import findings, healthy, heard_alone, heard_of_node2
 
 TIMEOUT = "Failed to create SubnetManager: error retrieving pod spec: Get: dial tcp 10.96.0.1:443: i/o timeout"
 
@@ -98,3 +98,16 @@ def test_what_answers_in_place_of_the_api_server(words):
     waits(pod, "CrashLoopBackOff")
     log(bundle, pod, f'error retrieving pod spec: Get "https://10.96.0.1:443/api/v1/pods/x": {words}')
     assert [(one.severity, one.where) for one in findings("service-path-broken", bundle)] == [("warning", ["node2"])]
+
+
+def test_flannels_words_are_enough():
+    words = "pod spec for 'kube-flannel/x': Get \"https://10.96.0.1:443/api\": dial tcp 10.96.0.1:443: i/o timeout"
+    assert findings("service-path-broken", heard_alone(words))[0].where == ["cluster"]
+    patch = 'failed to acquire lease: timeout contacting kube-api, failed to patch node "node2". Error: deadline'
+    assert findings("service-path-broken", heard_of_node2(patch))[0].where == ["node2"]
+
+
+def test_another_clusters_certificate_is_told_though_the_port_answers():
+    words = 'Get "https://10.96.0.1:443/api": tls: x509: certificate signed by unknown authority'
+    (found,) = findings("service-path-broken", heard_of_node2(words, "journal"))
+    assert (found.where, found.severity) == (["node2"], "warning")

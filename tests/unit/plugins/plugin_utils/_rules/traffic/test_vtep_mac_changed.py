@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from edits import flannel_pod, link, not_ready
-from rules import findings, healthy
+from rules import findings, healthy, heard_of_node2
 
 
 def test_a_mac_that_was_changed_after_the_annotation():
@@ -28,3 +28,8 @@ def test_upper_case_and_a_flannel_that_does_not_run():
     link(bundle, "node2", "flannel.1")["address"] = "c2:3d:9f:11:5a:07"
     not_ready(flannel_pod(bundle))
     assert findings("vtep-mac-changed", bundle) == []
+
+
+def test_flannels_words_are_enough():
+    words = "flannel.1's mac address wanted: 96:0c:03:5b:b6:5c, but got: 3e:11:22:33:44:55"
+    assert findings("vtep-mac-changed", heard_of_node2(words))[0].where == ["node2"]
