@@ -49,12 +49,15 @@ class Recorded(Source):
         return os.path.lexists(self.path(path))
 
     def write(self, path: str, text: str) -> None:
-        """Make or replace a file; a path that is a folder already stays one."""
+        """Make or replace a file; a path that is a folder already stays one. A recorded link, which leads to this
+        machine's own file, is replaced and not written through."""
         place = Path(self.path(path))
         for parent in reversed(place.parents):
-            if parent.is_file():
+            if parent.is_file() or (parent.is_symlink() and parent.is_relative_to(self.path("/"))):
                 parent.unlink()
         place.parent.mkdir(parents=True, exist_ok=True)
+        if place.is_symlink():
+            place.unlink()
         if not place.is_dir():
             place.write_bytes(gzip.compress(text.encode()) if path.endswith(".gz") else text.encode())
             place.chmod(0o755)

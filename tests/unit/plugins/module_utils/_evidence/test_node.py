@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 from recorded import Recorded
@@ -209,3 +210,14 @@ def test_a_runtime_that_is_stopped_tells_its_folders_by_its_file(tmp_path):
     assert "runtime.cni_load_error" in missing
     assert evidence["runtime"]["bin_dir"] == "/opt/cni/bin"
     assert evidence["runtime"]["sandbox_image"] == "registry.k8s.io/pause:3.10.2"
+
+
+def test_a_recorded_link_is_replaced_and_not_written_through(tmp_path):
+    outside = tmp_path / "outside"
+    outside.write_text("of this machine")
+    host = Recorded(tmp_path / "host")
+    host.write("/usr/sbin/tool", "")
+    host.remove("/usr/sbin/tool")
+    Path(host.path("/usr/sbin/tool")).symlink_to(outside)
+    host.write("/usr/sbin/tool", "of the test")
+    assert (outside.read_text(), host.read("/usr/sbin/tool")) == ("of this machine", "of the test")
