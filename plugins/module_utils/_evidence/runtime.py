@@ -41,10 +41,13 @@ def runtime(source: Source) -> dict[str, Any]:
     found["cri_disabled"] = bool(
         re.search(r"(?m)^\s*disabled_plugins\s*=\s*\[[^\]]*[\"'](?:io\.containerd\.grpc\.v1\.)?cri[\"']", text)
     )
-    version = source.result({"cri-o": "crio"}.get(name, name), "--version").stdout if name != "cri-dockerd" else ""
-    match = re.search(r"\bv?(\d+\.\d+\.\d+[\w.+~-]*)", version)
-    if match:
-        found["version"] = match.group(1)
+    try:
+        version = source.result({"cri-o": "crio"}.get(name, name), "--version").stdout if name != "cri-dockerd" else ""
+        match = re.search(r"\bv?(\d+\.\d+\.\d+[\w.+~-]*)", version)
+        if match:
+            found["version"] = match.group(1)
+    except Missing as reason:  # kubelet is told of one that is not there, or not in the usual folders
+        source.lack("runtime.version", reason)
     found.update(_files_say(name, _effective_text(source, name, text)))
     try:
         found.update(_runtime_says(cri_info(source)))
