@@ -22,6 +22,7 @@ SOCKETS = (
     ("cri-dockerd", "/run/cri-dockerd.sock"),
 )
 _PRIVATE = re.compile(r"registry|header|auth|\benv\b")
+_PRIVATE_KEYS = ("env", "default_env", "headers", "auth")
 _CNI_SUFFIXES = (".conf", ".conflist", ".json")
 
 
@@ -104,22 +105,32 @@ def _effective_text(source: Source, name: str, text: str) -> str:
 def filtered_toml(text: str) -> str:
     """A runtime's file without what can hold credentials: registry sections keep their place and hosts' folder only."""
     lines = []
-    section = ""
+    section = rest = ""
     for line in text.splitlines():
+        if rest:  # of a value that was cut
+            rest = "" if re.search(rest, line) else rest
+            continue
         header = re.match(r"\s*\[+\s*([^\]]+?)\s*\]+", line)
-        named = re.match(r"\s*[\"']?([\w.-]+)[\"']?\s*=", line)
+        named = re.match(r"\s*[\"']?([\w.-]+)[\"']?\s*=\s*(.*)", line)
         if header:
             section = header.group(1)
         elif named and (
-            named.group(1) in ("env", "headers", "auth")
-            or (
-                re.search(r"registry|header|auth|\benv\b", section)
-                and named.group(1) not in ("config_path", "endpoint")
-            )
+            named.group(1) in _PRIVATE_KEYS
+            or (_PRIVATE.search(section) and named.group(1) not in ("config_path", "endpoint"))
         ):
             line = re.sub(r"=.*", f"= {REMOVED}", line)
+            rest = _end_of(named.group(2))
         lines.append(scrub(line))
     return "\n".join(lines) + ("\n" if lines else "")
+
+
+def _end_of(value: str) -> str:
+    """Pattern of the line in which a value of TOML ends that does not end in its own; empty where it does."""
+    for quotes in ('"""', "'''"):
+        if value.startswith(quotes):
+            return "" if quotes in value[3:] else quotes
+    end = r"^[^#]*\]\s*(#.*)?$"
+    return end if value.startswith("[") and not re.search(end, value) else ""
 
 
 def _files_say(name: str, text: str) -> dict[str, Any]:

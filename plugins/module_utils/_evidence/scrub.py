@@ -31,8 +31,8 @@ def _cut(match: re.Match[str]) -> str:
 
 _RULES: tuple[re.Pattern[str], ...] = (
     re.compile(r"(?P<before>)-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)", re.S),
-    # https://user:password@host
-    re.compile(r"(?P<before>\b[a-zA-Z][\w+.-]*://)[^/\s@\"'<>]+(?=@)"),
+    # https://user:password@host; the last @ before the host's path ends it
+    re.compile(r"(?P<before>\b[a-zA-Z][\w+.-]*://)[^/\s\"'<>]+(?=@)"),
     # Authorization: Basic ..., Bearer ...
     re.compile(r"(?i)(?P<before>\bbearer[ \t]+|\bauthorization[\"']?[ \t]*[:=][ \t]*[\"']?basic[ \t]+)[\w.~+/=-]{8,}"),
     # --token VALUE, --certificate-key=VALUE

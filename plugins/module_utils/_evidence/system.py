@@ -217,7 +217,8 @@ def _proxies(lines: list[str]) -> dict[str, str]:
     for line in lines:
         match = re.match(r"\s*(?:export\s+)?(\w+)=[\"']?([^\"'\s;]*)", line)
         if match and _PROXY.match(match.group(1)) and match.group(2):
-            found[match.group(1)] = re.sub(r"^((?:\w+://)?)[^/@]*@", r"\1", match.group(2))
+            # Up to the last @: a password may hold one, or a slash.
+            found[match.group(1)] = re.sub(r"^((?:\w+://)?).*@", r"\1", match.group(2))
     return found
 
 
