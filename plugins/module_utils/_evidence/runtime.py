@@ -7,9 +7,11 @@
 from __future__ import annotations
 
 import ipaddress
+import json
 import os
 import re
 import stat
+from collections.abc import Iterator
 from typing import Any
 
 from .scrub import REMOVED, scrub
@@ -276,14 +278,13 @@ def sandboxes(source: Source) -> list[dict[str, str]]:
     endpoint = _endpoint(source)
     answer = source.json("crictl", *endpoint, "pods", "-s", "ready", "-o", "json")
     items = (answer.get("items") or []) if isinstance(answer, dict) else []
-    identities = [item["id"] for item in items]
     addresses: dict[str, str] = {}
-    if identities:
-        template = "{{.status.id}} {{with .status.network}}{{.ip}}{{end}}"
-        said = source.result("crictl", *endpoint, "inspectp", "-o", "go-template", "--template", template, *identities)
-        for line in said.stdout.splitlines():
-            identity, _space, address = line.strip().partition(" ")
-            addresses[identity] = address.strip()
+    if items:
+        try:
+            said = source.output("crictl", *endpoint, "inspectp", "-q", "-o", "json", *(item["id"] for item in items))
+            addresses = dict(_addresses(said))
+        except (Missing, ValueError) as reason:
+            source.lack("sandboxes.ip", reason)
     return [
         {
             "id": item["id"],
@@ -293,6 +294,20 @@ def sandboxes(source: Source) -> list[dict[str, str]]:
         }
         for item in items
     ]
+
+
+def _addresses(text: str) -> Iterator[tuple[str, str]]:
+    """Sandbox and address of each answer of `crictl inspectp`: an object for one sandbox, a list for several.
+
+    Older versions print an object for each, one after the other.
+    """
+    decoder = json.JSONDecoder()
+    while text.strip():
+        answer, end = decoder.raw_decode(text.strip())
+        text = text.strip()[end:]
+        for one in (item for item in (answer if isinstance(answer, list) else [answer]) if isinstance(item, dict)):
+            status = one.get("status") or {}
+            yield str(status.get("id", "")), str((status.get("network") or {}).get("ip") or "")
 
 
 KEYS: dict[str, Any] = {
