@@ -39,6 +39,7 @@ SECRET = "s3cr3tPLANTED"
         f"apiKey: '{SECRET}'",
         f"http://user:{SECRET}@proxy.example.com:3128",
         f"https://{SECRET}@registry.example.com/",
+        f"https://user:p@{SECRET}@registry.example.com/",
         f"-----BEGIN RSA PRIVATE KEY-----\n{SECRET}\n-----END RSA PRIVATE KEY-----",
         f"-----BEGIN PRIVATE KEY-----\n{SECRET}",
         f'secret = "{SECRET}"',
