@@ -32,13 +32,14 @@ SHARED = networks(["100.64.0.0/10"])[0]
 @dataclass(frozen=True)
 class HostNetwork:
     """A network of a host. ``owner``: HOST, BRIDGE or VPN; ``link``: its device; ``on_link``: reached without a
-    gateway; ``text``: where it was seen, for the evidence of a finding."""
+    gateway; ``text``: where it was seen, for the evidence of a finding; ``routed``: of a route, not of an address."""
 
     network: Network
     owner: str
     link: str
     on_link: bool
     text: str
+    routed: bool = False
 
 
 def owner_of(link: Link, host: Host) -> str:
@@ -85,7 +86,7 @@ def host_networks(host: Host, cluster_ranges: Iterable[Network] = ()) -> Iterato
             via = f" via {route.gateway}" if route.gateway else ""
             table = "" if route.table == "main" else f" in table {route.table}"
             text = f"route {route.dst}{via} dev {route.dev}{table}"
-            yield HostNetwork(route.dst, owner, route.dev, not route.gateway, text)
+            yield HostNetwork(route.dst, owner, route.dev, not route.gateway, text, routed=True)
 
 
 def _counts(network: Network) -> bool:

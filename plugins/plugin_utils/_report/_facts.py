@@ -13,14 +13,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from .._evidence._host import Host
-from .._evidence._net import Network, contains
+from .._evidence._net import Network
+from .._evidence._networks import HOST, HostNetwork, host_networks
 from .._evidence._versions import image_name, image_tag
 from .._finding import Missing
 from .._view import View
-
-_BRIDGE = re.compile(r"docker|br-|podman|virbr|lxcbr|lxdbr|cni-podman|nerdctl|kind")
-_VPN = re.compile(r"wg|tun|tap|tailscale|zt|ppp|ipsec|vti|nordlynx|utun")
-_OWN = re.compile(r"cni0|flannel|veth|kube-|nodelocaldns|lo$")
 
 
 def tell(ask: Callable[[], Any], default: Any) -> Any:
@@ -95,21 +92,10 @@ def host_facts(host: Host, view: View) -> HostFacts:
 
 def _ranges(host: Host, view: View) -> list[tuple[str, str, Network]]:
     found: list[tuple[str, str, Network]] = []
-    for link in tell(lambda: host.links, []):
-        if link.loopback or _OWN.match(link.name):
-            continue
-        kind = "bridge" if _BRIDGE.match(link.name) else "vpn" if _VPN.match(link.name) else "nodes"
-        found += [(kind, link.name, one.network) for one in link.addresses if not one.ip.is_link_local]
-    linked = {network for _kind, _label, network in found}
-    pods = tell(lambda: view.pod_networks, [])
-    for route in tell(lambda: host.main_routes(4), []) + tell(lambda: host.main_routes(6), []):
-        if route.default or route.dst in linked or _OWN.match(route.dev) or route.dst.network_address.is_link_local:
-            continue
-        # With host-gw flannel's own routes leave by the host's interface.
-        if route.gateway and any(contains(pod, route.dst) for pod in pods) and not _VPN.match(route.dev):
-            continue
-        kind = "vpn" if _VPN.match(route.dev) else "bridge" if _BRIDGE.match(route.dev) else "route"
-        found.append((kind, f"route by {route.dev}", route.dst))
+    networks: list[HostNetwork] = tell(lambda: list(host_networks(host, view.node_ranges)), [])
+    for one in networks:
+        kind = one.owner if one.owner != HOST else "route" if one.routed else "nodes"
+        found.append((kind, f"route by {one.link}" if one.routed else one.link, one.network))
     for resolver in tell(lambda: host.resolvers, []):
         if not resolver.is_loopback:
             found.append(("resolver", "resolver", ipaddress.ip_network(resolver)))

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 from edits import daemonset, rules
-from host_edits import add_link, unit
+from host_edits import add_link, rename_uplink, unit
 from reports import HOSTILE
 from rules import healthy
 
@@ -85,9 +85,16 @@ def test_the_ranges_of_a_host_by_kind():
         ("vpn", "wg0", "10.8.0.0/24"),
         ("route", "route by eth0", "10.9.0.0/16"),
         ("vpn", "route by wg0", "10.10.0.0/16"),
+        ("route", "route by eth0", "10.11.0.0/16"),
         ("resolver", "resolver", "192.168.10.1/32"),
         ("resolver", "resolver", "10.0.0.53/32"),
     ]
+
+
+def test_a_bridge_that_is_the_hosts_uplink_is_its_network_whatever_its_name():
+    bundle = healthy()
+    rename_uplink(bundle["nodes"]["node2"], "br-0123456789ab", "bridge", ["eno1"])
+    assert ("nodes", "br-0123456789ab") in [(kind, label) for kind, label, _network in facts(bundle).ranges]
 
 
 def test_what_drops_traffic_on_a_host():
