@@ -44,7 +44,8 @@ _CHAINS = (
     (re.compile(r"^NETAVARK"), "netavark"),
     (re.compile(r"^f2b-"), "fail2ban"),
     (re.compile(r"^CROWDSEC"), "crowdsec"),
-    (re.compile(r"^(FWDI?|FWDO|IN|FORWARD_(IN|OUT|direct|POLICIES)|INPUT_ZONES|PRE|POST)_"), "firewalld"),
+    # Not FORWARD_direct and its like, which hold rules that a person wrote and firewalld asks before its own.
+    (re.compile(r"^((FWD[IO]?|IN|PRE|POST)_|(FORWARD|INPUT)_((IN|OUT)_)?(ZONES|POLICIES))"), "firewalld"),
 )
 # Who gives FORWARD its policy DROP, told by the chains of theirs that it enters; first match wins.
 _POLICY = ("ufw", "docker", "firewalld")
