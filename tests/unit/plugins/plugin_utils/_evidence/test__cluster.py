@@ -153,3 +153,15 @@ def test_ranges_that_nothing_was_looked_at_for_are_missing():
             read()
         assert found.value.key == "cluster.kubeadm_config"
     assert [str(each) for each in Cluster({"kube_proxy_config": PROXY}).pod_networks()] == ["10.5.0.0/16"]
+
+
+@pytest.mark.parametrize(
+    ("raw", "ranges"),
+    [
+        ({"kubeadm_config": KUBEADM, "manifests": FLAGS}, ["10.3.0.0/16"]),
+        ({"kubeadm_config": KUBEADM, "manifests": manager()}, []),
+        ({"kubeadm_config": KUBEADM}, []),
+    ],
+)
+def test_what_nodes_get_their_ranges_from_is_what_the_controller_managers_say(raw, ranges):
+    assert [str(each) for each in Cluster(raw).allocated_networks()] == ranges

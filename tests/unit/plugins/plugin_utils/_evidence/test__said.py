@@ -13,6 +13,7 @@ from rules import healthy, heard_alone
 from ansible_collections.podnet.kubeadm.plugins.plugin_utils._evidence._said import (
     heard,
     heard_without_host,
+    refused,
     said_on,
     said_without_host,
     told,
@@ -110,3 +111,48 @@ def test_an_event_is_of_the_host_that_it_names():
     view = View({"stage": "cluster", "cluster": {"events": {"items": [event]}}})
     assert told(view, re.compile("broke")).keys() == {"n1"}
     assert [place for place, _node, _lines in said_without_host(view)] == ["n1"]
+
+
+def test_without_node_objects_the_names_of_those_that_spoke_are_the_nodes():
+    bundle = spoken()
+    del bundle["cluster"]["nodes"], bundle["nodes"]["node2"]
+    (one,) = said_without_host(View(bundle))
+    assert (one[0], one[1].name, one[2][0]) == ("node2", "node2", "flannel on node2")
+
+
+def test_what_is_said_nobody_knows_where_is_said_in_the_cluster():
+    bundle = spoken()
+    del bundle["cluster"]["pods"]
+    (one,) = said_without_host(View(bundle))
+    assert (one[0], one[1].name) == ("cluster", "")
+    assert {"flannel on node1", "flannel on node2", "flannel on node3"} <= set(one[2])
+    assert [place for place, _node, _line in heard_without_host(View(bundle), SIGN)] == ["cluster"]
+    assert list(told(View(bundle), SIGN)) == ["cluster"]
+
+
+def test_what_is_told_of_any_node_comes_by_place_with_the_first_match():
+    bundle = spoken()
+    del bundle["nodes"]["node1"]
+    bundle["nodes"]["node3.example"] = bundle["nodes"].pop("node3")
+    found = told(View(bundle), re.compile(r"(node\d): no space"))
+    assert {place: match[1] for place, match in found.items()} == {
+        "node1": "node1",
+        "node2": "node2",
+        "node3.example": "node3",
+    }
+    assert told(View(bundle), re.compile("another")) == {}
+
+
+@pytest.mark.parametrize(
+    ("output", "line"),
+    [
+        ("[preflight]\n  [ERROR Swap]: no space left  \nno space left at all\n", "[ERROR Swap]: no space left"),
+        ("x" * 400 + "no space left", "x" * 287 + "no space left"),
+        ("[preflight] fine\n", ""),
+        (None, ""),
+    ],
+)
+def test_what_kubeadm_refused_is_the_first_line_with_the_sign(output, line):
+    bundle = spoken()
+    bundle["nodes"]["node2"]["kubeadm_output"] = output
+    assert refused(host_of(bundle)[1], SIGN) == line
