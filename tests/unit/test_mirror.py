@@ -29,8 +29,6 @@ BY_SUBJECT = {
 MISSING = {
     "module_utils/_evidence/test_api.py",
     "module_utils/_evidence/test_fields.py",
-    "module_utils/_netfilter/test__bridge.py",
-    "module_utils/_netfilter/test__fib.py",
     "module_utils/_netfilter/test__iptables.py",
     "module_utils/_netfilter/test__nft.py",
     "module_utils/_netfilter/test__nft_scope.py",
@@ -40,7 +38,6 @@ MISSING = {
     "module_utils/_netfilter/test__nft_values.py",
     "module_utils/_netfilter/test__path.py",
     "module_utils/_netfilter/test__ruleset.py",
-    "module_utils/_netfilter/test__xt_matches.py",
     "module_utils/_netfilter/test__xt_targets.py",
 }
 
