@@ -27,7 +27,7 @@ def _statement(name: str, body: Any) -> str:
     if name in ("jump", "goto") and isinstance(body, Mapping):
         return f"{name} {body.get('target')}"
     if name == "vmap":
-        return f"{_value(body.get('key'))} vmap {_value(body.get('data'))}"
+        return f"{_value(body.get('key'))} vmap {_value(body.get('data'), quote=_names(body.get('key')))}"
     if name == "mangle":
         return f"{_value(body.get('key'))} set {_value(body.get('value'))}"
     if name == "counter":
