@@ -28,7 +28,7 @@ class Stand(NamedTuple):
     chosen: Address | None
     asked: Interfaces
     machine: str
-    inventory: str
+    inventory: str = ""
 
 
 def stand(node: Host, view: View) -> Stand:
