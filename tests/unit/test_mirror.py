@@ -30,10 +30,7 @@ MISSING = {
     "module_utils/_evidence/test_api.py",
     "module_utils/_evidence/test_fields.py",
     "module_utils/_netfilter/test__nft.py",
-    "module_utils/_netfilter/test__nft_scope.py",
-    "module_utils/_netfilter/test__nft_sets.py",
     "module_utils/_netfilter/test__nft_statements.py",
-    "module_utils/_netfilter/test__nft_values.py",
     "module_utils/_netfilter/test__path.py",
     "module_utils/_netfilter/test__ruleset.py",
 }
