@@ -68,3 +68,9 @@ def test_without_a_control_plane_it_is_no_success(tmp_path: pathlib.Path, playbo
 def test_several_control_planes_are_named(tmp_path: pathlib.Path) -> None:
     code, output = play(tmp_path, "site", INVENTORY.replace("cp1: }", "cp1: , cp2: }"))
     assert code and "has 2 hosts: cp1, cp2." in output and "unreachable=1" not in output, output
+
+
+@pytest.mark.parametrize("task", ["Apply flannel", "Join those that are none"])
+def test_site_from_its_middle_says_what_it_lacks(tmp_path: pathlib.Path, task: str) -> None:
+    code, output = play(tmp_path, "site", INVENTORY, "--start-at-task", task)
+    assert code and "--start-at-task left preflight out" in output, output
