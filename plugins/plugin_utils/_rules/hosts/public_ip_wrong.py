@@ -14,7 +14,10 @@ Pods on that node reach no pod on other nodes and are not reached; all pods are 
 flannel.1` has the wrong address. Nothing is logged.
 
 ## What looks like it but is not
-- flannel.alpha.coreos.com/public-ip-overwrite: then the address is what somebody asked for (nodes behind NAT).
+- flannel.alpha.coreos.com/public-ip-overwrite: then the address is what somebody asked for (nodes behind NAT), unless
+  flannel tells another one all the same (v0.25.2 did), or nothing arrives there.
+- Another address of the same interface and network than the node is registered with: it works, and is a warning, for
+  it may be a floating one.
 - flannel over a VPN by `--iface`: its address is not the kubelet's, and all nodes have one in the same network.
 - A floating address on the interface behind the node's own: flannel takes the first.
 - The kubelet's address is the wrong one: see `interface-wrong`.
@@ -57,6 +60,7 @@ RULE = Rule(
     rank=20,
 )
 
+_SIBLING = "flannel tells its peers another address of the interface than the node is registered with"
 _TUNNEL = ("icmp/", "tcp/pod", "udp/dns")
 
 
@@ -105,13 +109,16 @@ def check_nodes(told_by: dict[str, Fact], view: View) -> Iterator[Found]:
             continue
         host, fact = by_node.get(name, (view.place(name), None))
         why = _why(own, node, fact, peers, endpoints) if fact else _why_unseen(own, node, leased, public)
-        if why:
+        if why or _beside(own, node, fact):
             compared = {
                 "public-ip": str(own),
                 "InternalIP": [str(one) for one in node.internal_addresses],
                 "addresses": [str(one) for one in fact.addresses] if fact else [],
             }
-            yield Found(f"flannel's public address {own} {why}", compared, where=host)
+            if why:
+                yield Found(f"flannel's public address {own} {why}", compared, where=host)
+            else:  # it may be meant; where it is a floating one, it will leave
+                yield Found(_SIBLING, compared, where=host, severity="warning")
 
 
 def _unheard(host: str, asked: Address, own: tuple[str, Stand] | None, facts: dict[str, Fact]) -> bool:
@@ -132,11 +139,19 @@ def _why(own: Address, node: KubeNode, fact: Stand, peers: Peers, endpoints: set
         return "is the floating address of the control plane"
     network, link = fact.addresses[own]
     beside = [one for one in internal if fact.addresses.get(one, (None, ""))[1] == link]
-    if beside and (network.prefixlen == network.max_prefixlen or fact.addresses[beside[0]][0] == network):
+    if beside and network.prefixlen == network.max_prefixlen:
         return f"is a floating one on {link}, the node's own there is {beside[0]}"
     if better := networks_of_most(fact, own, peers):
         return f"is not in {better[1]}, where the other nodes' are"
     return ""
+
+
+def _beside(own: Address, node: KubeNode, fact: Stand | None) -> bool:
+    """Whether it is another address of the interface and network than the node is registered with."""
+    internal = [one for one in node.internal_addresses if one.version == own.version]
+    if fact is None or not internal or own in internal:
+        return False
+    return any(fact.addresses.get(one) == fact.addresses.get(own) for one in internal if one in fact.addresses)
 
 
 def _why_unseen(own: Address, node: KubeNode, leased: dict[str, KubeNode], public: dict[str, Address]) -> str:

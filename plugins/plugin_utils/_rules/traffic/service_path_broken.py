@@ -45,7 +45,7 @@ from ..._evidence._asked import proxy_mode
 from ..._evidence._host import Host
 from ..._evidence._kube import KubeNode, Pod
 from ..._evidence._said import told
-from ..._finding import Found, Missing
+from ..._finding import CLUSTER, Found, Missing
 from ..._registry import Rule
 from ..._view import View
 
@@ -109,7 +109,8 @@ def _found(signs: dict[str, str], where: str | None = None) -> Found:
     if set(signs) == {HALF}:
         summary = "the API server's service address is answered from this node by half, or by something else"
         return Found(summary, signs, where, severity="warning")
-    return Found("the API server's service address is not reached from this node", signs, where)
+    whose = "some node, which only a log tells of" if where == CLUSTER else "this node"
+    return Found(f"the API server's service address is not reached from {whose}", signs, where)
 
 
 def _from_pods(view: View, own: KubeNode) -> dict[str, str]:

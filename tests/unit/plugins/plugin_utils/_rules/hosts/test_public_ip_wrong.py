@@ -98,7 +98,8 @@ def test_a_floating_address_with_the_networks_own_prefix():
     )
     floating = {"family": "inet", "local": "192.168.10.100", "prefixlen": 24, "scope": "global"}
     bundle["nodes"]["node2"]["ip_address"][1]["addr_info"].insert(0, floating)
-    assert "floating" in findings("public-ip-wrong", bundle)[0].summary
+    (found,) = findings("public-ip-wrong", bundle)
+    assert (found.where, found.severity) == (["node2"], "warning")
 
 
 def test_an_overwrite_that_flannel_does_not_obey():
