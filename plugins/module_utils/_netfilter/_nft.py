@@ -18,7 +18,12 @@ from ._nft_text import rule_text
 
 def read(listing: str | Mapping[str, Any]) -> list[Table]:
     """Tables of a listing, text or already parsed. Raises ValueError if it is not one."""
-    data = json.loads(listing) if isinstance(listing, str) and listing.strip() else listing
+    data: Any = listing
+    if isinstance(listing, str):
+        try:
+            data = json.loads(listing) if listing.strip() else None
+        except ValueError:
+            raise ValueError("the nft ruleset is not what `nft -j list ruleset` prints: it is no JSON") from None
     if not data:
         return []
     if not isinstance(data, Mapping) or not isinstance(data.get("nftables"), list):
