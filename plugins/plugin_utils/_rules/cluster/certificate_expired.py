@@ -65,7 +65,7 @@ EMBEDDED = re.compile(
     r"|currently active client certificate has expired"
 )
 """What a kubelet that cannot start says of the certificate inside its kubeconfig; older ones do not name the file."""
-AFTER = re.compile(r"certificate has expired or is not yet valid: current time \S+ is after")
+AFTER = re.compile(r"^(?!.*webhook).*certificate has expired or is not yet valid: current time \S+ is after")
 SERVER = re.compile(r"https://[^\s/\"]+")
 KUBELET = "/etc/kubernetes/kubelet.conf"
 

@@ -91,15 +91,20 @@ def check_node(node: Host, view: View) -> Iterator[Found]:
 
 
 def _healthz(node: Host, view: View) -> Iterator[Found]:
-    """The port of flannel's own health check, which shares the host's."""
+    """The ports of flannel's and kube-proxy's own health checks, which are the host's."""
     try:
         own = view.kube_node(node)
-        pods = view.cluster.flannel_pods_by_node.get(own.name, []) if own else []
+        here = view.cluster.pods_by_node.get(own.name, []) if own else []
+        flannels = view.cluster.flannel_pods_by_node.get(own.name, []) if own else []
     except Missing:
         return
-    for pod in pods:
-        if not pod.ready and (match := _BIND.search(view.cluster.pod_log(pod))):
-            yield Found(f"flannel's health port {match[1]} is in use by something else", {"said": match[0]})
+    named = {pod.name: "kube-proxy" for pod in here if pod.labels.get("k8s-app") == "kube-proxy"}
+    if len(flannels) == 1:  # a second flannel has it: see flannel-duplicate
+        named[flannels[0].name] = "flannel"
+    for pod in here:
+        match = None if pod.ready or pod.name not in named else _BIND.search(view.cluster.pod_log(pod))
+        if match:
+            yield Found(f"{named[pod.name]}'s port {match[1]} is in use by something else", {"said": match[0]})
 
 
 def _kubelets(node: Host) -> Iterator[Found]:

@@ -108,7 +108,14 @@ def test_kubeadms_words_are_enough():
 
 def test_the_port_of_flannels_health_check():
     words = "panic: listen tcp 0.0.0.0:8081: bind: address already in use"
-    assert "8081" in findings("port-taken", heard_of_node2(words, "journal"))[0].summary
+    bundle = heard_of_node2(words, "journal")
+    assert "8081" in findings("port-taken", bundle)[0].summary
+    pods = bundle["cluster"]["pods"]["items"]
+    twin = next(
+        one for one in pods if one["metadata"]["name"].startswith("kube-flannel") and one["spec"]["nodeName"] == "node2"
+    )
+    pods.append({**twin, "metadata": {**twin["metadata"], "name": "kube-flannel-old", "namespace": "kube-system"}})
+    assert findings("port-taken", bundle) == []  # flannel-duplicate
 
 
 def test_a_port_is_no_others_while_flannel_works():
