@@ -29,8 +29,6 @@ BY_SUBJECT = {
 MISSING = {
     "module_utils/_evidence/test_api.py",
     "module_utils/_evidence/test_fields.py",
-    "module_utils/_netfilter/test__path.py",
-    "module_utils/_netfilter/test__ruleset.py",
 }
 
 
