@@ -27,10 +27,9 @@ def test_what_is_missing_says_which_key_and_why(error, kind, why):
 
 @pytest.mark.parametrize("error", [Missing("a", "b"), Malformed("a", "b")])
 def test_one_raised_again_says_the_same_and_holds_nothing_of_the_first(error):
-    try:
+    with pytest.raises(Missing) as caught:
         raise error
-    except Missing as caught:
-        new = caught.again()
+    new = caught.value.again()
     assert (type(new), new.key, new.kind, new.why) == (type(error), error.key, error.kind, error.why)
     assert error.__traceback__ is not None and new.__traceback__ is None
 
