@@ -62,9 +62,9 @@ def uncollected() -> Iterator[None]:
 
 
 def _read(path: str) -> dict[str, Any]:
-    with uncollected(), open(path, encoding="utf-8", errors="replace") as file:
+    with uncollected(), open(path, "rb") as file:
         try:
-            value = json.load(file)
+            value = json.loads(file.read().decode("utf-8", "replace"))
         except (ValueError, RecursionError) as error:
             raise ValueError(f"{path} is no JSON: {error}. Gather the evidence again, or mend the file.") from None
     if not isinstance(value, dict):
@@ -79,6 +79,13 @@ def load(source: str | dict[str, Any]) -> tuple[dict[str, Any], Hosts]:
     """
     if isinstance(source, dict):
         return _checked(source), Hosts(source.get("nodes") if isinstance(source.get("nodes"), dict) else {})
+    with uncollected():
+        bundle, hosts = _load(source)
+        gc.freeze()  # JSON has no reference cycles; a large cluster is a million objects to search for some
+    return bundle, hosts
+
+
+def _load(source: str) -> tuple[dict[str, Any], Hosts]:
     if not os.path.isdir(source):
         bundle = _read(source)
         _holds(source, bundle, bool(bundle.get("nodes")))

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 
 import pytest
@@ -79,3 +80,15 @@ def test_a_file_without_evidence_is_refused_with_what_it_is(tmp_path, value, hin
 def test_an_empty_folder_is_refused(tmp_path):
     with pytest.raises(ValueError, match="holds no evidence"):
         load(str(tmp_path))
+
+
+def test_what_was_read_is_not_searched_for_reference_cycles(tmp_path):
+    file = tmp_path / "bundle.json"
+    file.write_text(json.dumps({"cluster": {"nodes": {"items": [{"metadata": {}}] * 10_000}}}))
+    try:
+        bundle, _hosts = load(str(file))
+        searched = {id(one) for one in gc.get_objects()}
+        assert not searched & {id(one) for one in bundle["cluster"]["nodes"]["items"]}
+        assert gc.isenabled()
+    finally:
+        gc.unfreeze()
