@@ -76,6 +76,7 @@ def test_variables_that_are_known_to_be_harmless(item: Any, copied: str | None) 
 def test_a_message_is_short_and_without_secrets() -> None:
     assert fields.message(f"token={SECRET}") == "token=(removed)"
     assert fields.message("x" * 999 + f" token={SECRET}") == "x" * 999 + " "
+    assert "s3c" not in fields.message("x" * 985 + f"http://u:{SECRET}@proxy"), "cut after its secrets are"
     assert fields.message(7) == 7
 
 

@@ -12,7 +12,6 @@ import pytest
 
 from ansible_collections.podnet.kubeadm.plugins.module_utils._netfilter import (
     FORWARD,
-    PacketError,
     Ruleset,
     standard_packets,
     walk,
@@ -292,17 +291,6 @@ def test_fib_by_interface_does_not_count_the_addresses_of_others() -> None:
     for flags, expected in ((["daddr"], "drop"), (["daddr", "iif"], "undetermined")):
         rule = [is_({"fib": {"result": "type", "flags": flags}}, "local"), DROP]
         assert judge(nft=chain("c", rule, hook="prerouting"), ip_address=links).verdict == expected
-
-
-def test_a_packet_that_cannot_be_read_is_refused_with_the_reason() -> None:
-    for packet, words in (
-        ({"source": "10.244.1"}, "source is '10.244.1'"),
-        ({"state": "fresh"}, "known are invalid, established"),
-        ({"inn": "eth0"}, "unknown key inn"),
-        ({"destination": "fd00::1"}, "different address families"),
-    ):
-        with pytest.raises(PacketError, match=words):
-            judge(packet=packet)
 
 
 def kube_proxy(services: int) -> str:

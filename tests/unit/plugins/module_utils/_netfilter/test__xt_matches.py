@@ -69,6 +69,7 @@ DEVICES = {"ip_address": [{"ifname": "cni0", "group": "default"}, {"ifname": "fl
         ("tcp", "--syn", {"tcp_flags": "syn,ack"}, False),
         ("tcp", "--tcp-flags FIN,SYN,RST,ACK SYN", {}, True),
         ("tcp", "--tcp-flags ALL NONE", {}, False),
+        ("tcp", "--tcp-flags ALL SYN", {"tcp_flags": "syn,ack"}, False),
         ("tcp", "--tcp-flags ACK NONE", {}, True),
         ("tcp", "--syn", {"state": "established"}, None),
         ("udp", "--dport 53", UDP, True),

@@ -59,7 +59,7 @@ def test_what_a_target_does_to_the_packets_way(name: str, text: str, actions: li
     [
         ("--set-mark 0x1", 0xF0, 1),
         ("--set-mark 0x1/0xf", 0xF0, 0xF1),
-        ("--set-mark 0x1/0x0", 0xF0, 0xF1),  # bits of the value are cleared before they are set, too
+        ("--set-mark 0x1/0x0", 0xF1, 0xF1),  # bits of the value are cleared before they are set, too
         ("--set-xmark 0x4000/0x4000", 1, 0x4001),
         ("--set-xmark 0x3/0x0", 1, 2),
         ("--set-xmark 0x7", UNKNOWN, 7),
