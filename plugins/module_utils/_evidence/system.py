@@ -33,6 +33,9 @@ _BOOT_PARAMETER = re.compile(
 )
 _PROXY = re.compile(r"(?i)^(https?_proxy|no_proxy|all_proxy|ftp_proxy)$")
 
+# The longest that kubelet waits before it tries something again, in seconds.
+_SAID_AGAIN = 300
+
 
 def units(source: Source) -> dict[str, dict[str, str]]:
     """State of each unit in `UNITS`: `active`, `enabled` (`not-found` where there is none), `since` (UTC, ISO 8601)."""
@@ -59,12 +62,21 @@ def _since(microseconds: str) -> str:
     """The moment that lies MICROSECONDS after boot; systemd's own text for it depends on the host's time zone."""
     if not microseconds.isdigit() or microseconds == "0":
         return ""
-    moment = time.time() - time.clock_gettime(time.CLOCK_MONOTONIC) + int(microseconds) / 1e6
-    return datetime.fromtimestamp(round(moment), timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+    moment = round(time.time() - _age(microseconds))
+    return datetime.fromtimestamp(moment, timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _age(microseconds: str) -> float:
+    """How many seconds ago it was MICROSECONDS after boot."""
+    return time.clock_gettime(time.CLOCK_MONOTONIC) - int(microseconds) / 1e6
 
 
 def journal(source: Source) -> dict[str, str]:
-    """The last warnings and errors of kubelet, the runtime and the kernel: at most 200 lines each, without secrets."""
+    """The last warnings and errors of kubelet, the runtime and the kernel: at most 200 lines each, without secrets.
+
+    What a unit said before its last start is left out when it has run for `_SAID_AGAIN` since: what still holds it has
+    said again, what was mended it has not.
+    """
     found = {}
     for unit, worse in (
         ("kubelet", re.compile(r"^[EWF]\d{4} |^(?!I\d{4} ).*\b(?i:error|fatal|panic|failed)\b")),
@@ -75,7 +87,10 @@ def journal(source: Source) -> dict[str, str]:
             continue
         try:
             # -o cat: the line as the program wrote it, which has its own time
-            text = source.output("journalctl", "-q", "--no-pager", "-o", "cat", "-n", "1500", "-u", f"{unit}.service")
+            text = source.output(
+                "journalctl", "-q", "--no-pager", "-o", "cat", "-n", "1500", "-u", f"{unit}.service",
+                *_of_this_run(source, unit),
+            )  # fmt: skip
             found[unit] = last_lines("\n".join(line for line in text.splitlines() if worse.search(line)))
         except Missing as reason:
             source.lack(f"journal.{unit}", reason)
@@ -86,6 +101,23 @@ def journal(source: Source) -> dict[str, str]:
     if not found:
         raise Missing("no journal could be read")
     return found
+
+
+def _of_this_run(source: Source, unit: str) -> list[str]:
+    """Arguments of journalctl for what the unit's process said; none where it is too young, or does not run.
+
+    A unit of type notify is active only after it has said what failed in its start, so that this is the process's age.
+    """
+    properties = "--property=ActiveState,ExecMainStartTimestampMonotonic"
+    try:
+        text = source.output("systemctl", "show", "--no-pager", properties, f"{unit}.service")
+    except Missing:
+        return []
+    said = dict(line.split("=", 1) for line in text.splitlines() if "=" in line)
+    started = said.get("ExecMainStartTimestampMonotonic", "")
+    if said.get("ActiveState") != "active" or not started.isdigit() or started == "0" or _age(started) < _SAID_AGAIN:
+        return []
+    return [f"--since=@{int(time.time() - _age(started))}"]
 
 
 def kernel_warnings(source: Source) -> str:

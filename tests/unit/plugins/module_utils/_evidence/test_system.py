@@ -64,6 +64,23 @@ def test_of_a_journal_warnings_and_errors_are_kept(source: Recorded, unit: str, 
     assert system.journal(source)[unit] == (line + "\n" if kept else "")
 
 
+@pytest.mark.parametrize(
+    ("state", "seconds", "asked"),
+    [("active", 600, " --since=@1700000000"), ("active", 60, ""), ("activating", 600, "")],
+    ids=["it ran long enough to say again what holds", "it is too young", "it starts again and again"],
+)
+def test_what_a_unit_said_before_its_start_is_left_out(
+    source: Recorded, monkeypatch: pytest.MonkeyPatch, state: str, seconds: int, asked: str
+) -> None:
+    monkeypatch.setattr(system.time, "time", lambda: 1_700_000_000.0 + seconds)
+    monkeypatch.setattr(system.time, "clock_gettime", lambda _clock: 100.0 + seconds)
+    show = "systemctl show --no-pager --property=ActiveState,ExecMainStartTimestampMonotonic kubelet.service"
+    source.say(show, f"ActiveState={state}\nExecMainStartTimestampMonotonic=100000000\n")
+    source.commands = {name: one for name, one in source.commands.items() if not name.startswith("journalctl")}
+    source.say(f"journalctl -q --no-pager -o cat -n 1500 -u kubelet.service{asked}", "E1130 12:00:00.0 1 x.go:1] y\n")
+    assert system.journal(source) == {"kubelet": "E1130 12:00:00.0 1 x.go:1] y\n"}
+
+
 def test_journals_are_bounded(source: Recorded) -> None:
     for name in list(source.commands):
         if name.startswith("journalctl"):
