@@ -26,6 +26,17 @@ def test_a_static_pod_file_without_a_pod():
     assert findings("controller-manager-down", bundle)[0].evidence["no pod"] == ["node1"]
 
 
+def test_hosts_that_the_inventory_calls_otherwise():
+    """Seen on a healthy cluster: the inventory said cp1, the host and its Node n1."""
+    bundle = healthy()
+    bundle["nodes"] = {name.replace("node", "machine"): host for name, host in bundle["nodes"].items()}
+    manifests = bundle["cluster"]["manifests"]
+    bundle["cluster"]["manifests"] = {name.replace("node", "machine"): files for name, files in manifests.items()}
+    assert findings("controller-manager-down", bundle) == []
+    remove_pods(bundle, "kube-controller-manager-")
+    assert findings("controller-manager-down", bundle)[0].evidence["no pod"] == ["machine1"]
+
+
 def test_a_static_pod_file_that_was_taken_away():
     bundle = healthy()
     remove_pods(bundle, "kube-controller-manager-")
