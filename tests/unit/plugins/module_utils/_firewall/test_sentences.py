@@ -173,14 +173,14 @@ def test_a_table_that_no_one_names_is_mended_by_hand(rules: tuple[list[Any], ...
     assert f"The rules to add: {by_hand}" in found and "Add:" not in found
 
 
-def test_a_table_of_a_device_has_no_rules_to_add() -> None:
+def test_a_drop_at_another_hook_has_no_rules_to_add() -> None:
     place = {"family": "bridge", "table": "b"}
-    chain = {**place, "name": "c", "type": "filter", "hook": "forward", "prio": 0, "policy": "drop"}
+    chain = {**place, "name": "c", "type": "filter", "hook": "input", "prio": 0, "policy": "drop"}
     evidence = {
         **node(listed=[{"chain": chain}]),
         "ip_address": [{"ifname": "cni0", "linkinfo": {"info_kind": "bridge"}}],
     }
-    assert "The rules to add" not in said(evidence)
+    assert "because it is dropped in the hook input" in said(evidence) and "The rules to add" not in said(evidence)
 
 
 def test_what_is_denied_on_purpose_gets_no_rule_that_undoes_it() -> None:
