@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections import Counter
 from datetime import datetime, timezone
 from functools import cached_property
@@ -23,7 +22,7 @@ from ._evidence._kube import KubeNode
 from ._evidence._lines import by_node
 from ._evidence._net import Network
 from ._evidence._overlay import Lease, Overlay, in_use, leases, overlay
-from ._finding import Malformed, Missing
+from ._finding import Missing
 from ._plan import AddressPlan, derive, running
 
 STAGES = ("intent", "host", "cluster")
@@ -231,19 +230,11 @@ class View:
         name that the host registers as, else by the first label where only one of the two is fully qualified."""
         if node_name in self.nodes:
             return node_name
-        if node_name in self._names_by_registration:
-            return self._names_by_registration[node_name]
+        if registered := self.nodes.registered.get(node_name):
+            return registered
         short = node_name.partition(".")[0]
         names = self._names_by_label.get(short, [])
         return names[0] if len(names) == 1 and (short == node_name or names[0] == short) else node_name
-
-    @cached_property
-    def _names_by_registration(self) -> dict[str, str]:
-        found = {}
-        for name, host in self.nodes.read():
-            with contextlib.suppress(Missing, Malformed):
-                found[host.node_name] = name
-        return found
 
     @cached_property
     def _names_by_label(self) -> dict[str, list[str]]:

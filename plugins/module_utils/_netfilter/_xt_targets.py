@@ -147,7 +147,7 @@ def _ct(options: Options, family: int) -> Act:
         return untrack
     if set(given) & {"--zone", "--zone-orig", "--zone-reply"}:
         return set_zone
-    return lambda state, at: prepare(state, at)  # helper, timeout, events
+    return prepare  # helper, timeout, events
 
 
 def _dnat(options: Options, family: int) -> Act:

@@ -11,9 +11,10 @@ import gc
 import json
 import os
 from collections.abc import Iterator
+from functools import cached_property
 from typing import Any
 
-from .._finding import Missing
+from .._finding import Malformed, Missing
 from ._host import Host
 
 
@@ -25,6 +26,8 @@ class Hosts:
         self._folder = folder
         files = sorted(os.listdir(folder)) if folder and os.path.isdir(folder) else []
         self._files = {file[:-5] for file in files if file.endswith(".json")}
+        self._registered: dict[str, str] = {}
+        self._seen: set[str] = set()
 
     def __len__(self) -> int:
         return len(self._parts.keys() | self._files)
@@ -38,10 +41,24 @@ class Hosts:
     def __getitem__(self, name: str) -> Host:
         """The host; raises `Missing` where there is no evidence of it."""
         if name in self._parts:
-            return Host(self._parts[name], name)
-        if name in self._files and self._folder:
-            return Host(_read(os.path.join(self._folder, f"{name}.json")), name)
-        raise Missing(f"nodes.{name}")
+            host = Host(self._parts[name], name)
+        elif name in self._files and self._folder:
+            host = Host(_read(os.path.join(self._folder, f"{name}.json")), name)
+        else:
+            raise Missing(f"nodes.{name}")
+        if name not in self._seen:
+            self._seen.add(name)
+            with contextlib.suppress(Missing, Malformed):
+                self._registered[host.node_name] = name
+        return host
+
+    @cached_property
+    def registered(self) -> dict[str, str]:
+        """The hosts' names by those that they register as. Hosts that nobody asked for yet are read for it."""
+        for name in self:
+            if name not in self._seen:
+                _host = self[name]
+        return self._registered
 
     def read(self) -> Iterator[tuple[str, Host]]:
         """Every host with its name, one at a time; nothing of it is kept here once the next is asked for."""

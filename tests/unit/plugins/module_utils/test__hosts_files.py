@@ -229,7 +229,7 @@ def test_a_check_that_fails(tmp_path: pathlib.Path, answer: tuple[int, str, str]
 )
 def test_nothing_is_checked_where_no_content_changes(tmp_path: pathlib.Path, wanted: dict[str, Any]) -> None:
     (tmp_path / "f").write_text("old")
-    _hosts_files.validate(planned(tmp_path / "f", **wanted), lambda command: pytest.fail(command))
+    _hosts_files.validate(planned(tmp_path / "f", **wanted), pytest.fail)
 
 
 def test_a_dated_folder_is_new(tmp_path: pathlib.Path) -> None:

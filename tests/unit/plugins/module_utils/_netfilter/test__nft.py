@@ -106,8 +106,8 @@ def test_a_table_may_be_asleep(name: str, flags: Any, called: bool, certain: boo
     assert [one.certain for one in found.base_chains()] == ([certain] if called else [])
 
 
-def match(right: Any, op: str = "==", left: Any = SOURCE) -> dict[str, Any]:
-    return {"match": {"op": op, "left": left, "right": right}}
+def match(right: Any, op: str = "==", left: Any = None) -> dict[str, Any]:
+    return {"match": {"op": op, "left": left or SOURCE, "right": right}}
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ import json
 
 import pytest
 
+from ansible_collections.podnet.kubeadm.plugins.plugin_utils._evidence import _bundle as _bundle_module
 from ansible_collections.podnet.kubeadm.plugins.plugin_utils._evidence._bundle import load
 from ansible_collections.podnet.kubeadm.plugins.plugin_utils._finding import Missing
 
@@ -92,3 +93,15 @@ def test_what_was_read_is_not_searched_for_reference_cycles(tmp_path):
         assert gc.isenabled()
     finally:
         gc.unfreeze()
+
+
+def test_the_names_that_hosts_register_as_cost_no_second_reading(tmp_path, monkeypatch):
+    path = folder(tmp_path)
+    (tmp_path / "nodes" / "n2.json").write_text(json.dumps({"hostname": "Worker"}))
+    hosts = load(path)[1]
+    _looked_at = list(hosts.read())
+    read: list[str] = []
+    monkeypatch.setattr(_bundle_module, "_read", read.append)
+    assert (hosts.registered, read) == ({"n1": "n1", "worker": "n2"}, [])
+    monkeypatch.undo()
+    assert load(path)[1].registered == hosts.registered
