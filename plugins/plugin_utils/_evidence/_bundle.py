@@ -41,23 +41,24 @@ class Hosts:
     def __getitem__(self, name: str) -> Host:
         """The host; raises `Missing` where there is no evidence of it."""
         if name in self._parts:
-            host = Host(self._parts[name], name)
-        elif name in self._files and self._folder:
+            return Host(self._parts[name], name)
+        if name in self._files and self._folder:
             host = Host(_read(os.path.join(self._folder, f"{name}.json")), name)
-        else:
-            raise Missing(f"nodes.{name}")
-        if name not in self._seen:
-            self._seen.add(name)
-            with contextlib.suppress(Missing, Malformed):
-                self._registered[host.node_name] = name
-        return host
+            self._remember(host)
+            return host
+        raise Missing(f"nodes.{name}")
+
+    def _remember(self, host: Host) -> None:
+        self._seen.add(host.name)
+        with contextlib.suppress(Missing, Malformed):
+            self._registered[host.node_name] = host.name
 
     @cached_property
     def registered(self) -> dict[str, str]:
-        """The hosts' names by those that they register as. Hosts that nobody asked for yet are read for it."""
+        """The hosts' names by those that they register as. Files that nobody asked for yet are read for it."""
         for name in self:
             if name not in self._seen:
-                _host = self[name]
+                self._remember(self[name])
         return self._registered
 
     def read(self) -> Iterator[tuple[str, Host]]:
