@@ -143,11 +143,12 @@ class View:
             return None
         asked = self.intent.flannel if self.intent.has("flannel") else Item({})
         port, vni = asked.number("port") or None, asked.number("vni") or None  # 0 leaves it to flannel
+        kind = asked.text("backend") or "vxlan"
         backend = {
-            "Type": asked.text("backend") or "vxlan",
+            "Type": kind,
             "Port": port,
             "ListenPort": port,
-            "VNI": vni,
+            "VNI": vni if kind == "vxlan" else None,
             "DirectRouting": asked.flag("direct_routing"),
             "Mode": asked.text("tunnel_mode"),
         }

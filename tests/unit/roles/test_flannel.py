@@ -22,6 +22,10 @@ from typing import Any
 import pytest
 import yaml
 
+from ansible_collections.podnet.kubeadm.plugins.plugin_utils._evidence._flannel import NetConf
+from ansible_collections.podnet.kubeadm.plugins.plugin_utils._evidence._overlay import overlay
+from ansible_collections.podnet.kubeadm.plugins.plugin_utils._view import View
+
 VERSION = "0.28.10"
 VARIANTS: dict[str, dict[str, Any]] = {
     "default": {},
@@ -77,7 +81,8 @@ def upstream() -> Objects:
 
 
 @pytest.fixture(scope="session")
-def rendered(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Objects]:
+def played(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
+    """A folder with what the role gave its module, and what the cluster's intent says, for each variant."""
     folder = tmp_path_factory.mktemp("flannel")
     hosts = {
         name: {"ansible_connection": "local", "ansible_python_interpreter": sys.executable, **variables}
@@ -87,6 +92,7 @@ def rendered(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Objects]:
     groups = {f"cp_{name}": {"hosts": {name: {}}} for name in VARIANTS}
     (folder / "hosts.yml").write_text(json.dumps({"all": {"hosts": hosts, "children": groups}}))
     write = {"content": "{{ __flannel_applied.diff | to_json }}", "dest": f"{folder}/{{{{ inventory_hostname }}}}.json"}
+    intent = {"content": "{{ cluster_intent | to_json }}", "dest": f"{folder}/{{{{ inventory_hostname }}}}.intent"}
     play = {
         "hosts": "all",
         "gather_facts": False,
@@ -96,6 +102,7 @@ def rendered(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Objects]:
                 "vars": {"ansible_check_mode": True},
             },
             {"ansible.builtin.copy": write, "check_mode": False},
+            {"ansible.builtin.copy": intent, "check_mode": False},
         ],
     }
     (folder / "play.yml").write_text(json.dumps([play]))
@@ -113,8 +120,13 @@ def rendered(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Objects]:
         command, capture_output=True, text=True, timeout=600, check=False, env={**os.environ, "ANSIBLE_FORKS": "10"}
     )
     assert ran.returncode == 0, ran.stdout + ran.stderr
+    return folder
+
+
+@pytest.fixture(scope="session")
+def rendered(played: pathlib.Path) -> dict[str, Objects]:
     return {
-        name: by_title([json.loads(one["after"]) for one in json.loads((folder / f"{name}.json").read_text())])
+        name: by_title([json.loads(one["after"]) for one in json.loads((played / f"{name}.json").read_text())])
         for name in VARIANTS
     }
 
@@ -218,3 +230,11 @@ def test_a_changed_configuration_changes_the_pods(rendered: dict[str, Objects]) 
         if name != "own"  # has no other configuration, and other containers
     }
     assert len(set(templates.values())) == len(templates)
+
+
+@pytest.mark.parametrize("name", sorted(VARIANTS))
+def test_the_intent_asks_for_the_tunnel_that_is_rendered(
+    name: str, played: pathlib.Path, rendered: dict[str, Objects]
+) -> None:
+    asked = View({"intent": json.loads((played / f"{name}.intent").read_text())}).overlay
+    assert asked == overlay(NetConf(net_conf(rendered[name])))
