@@ -91,7 +91,7 @@ def place_key(jump: Jump) -> tuple[str, ...]:
     return (jump.hook, jump.backend, jump.family, jump.table, jump.chain)
 
 
-def position(rules: Sequence[str], before: str, nth: int) -> int:
+def nth_of(rules: Sequence[str], before: str, nth: int) -> int:
     """Index of the nth of the rules that read like `before`, else of the last of them, else the end."""
     found = [number for number, rule in enumerate(rules) if before and rule == before]
     return found[min(nth, len(found)) - 1] if found else len(rules)
@@ -118,7 +118,7 @@ def located(tools: Tools, jump: Jump, number: int | None) -> Jump:
 def comes_before(tools: Tools, jump: Jump) -> bool:
     """Whether our chain is entered already, before the place of the jump."""
     texts = [text for text, _handle in rules_of(tools, jump)]
-    place = position(texts, jump.before, jump.nth)
+    place = nth_of(texts, jump.before, jump.nth)
     return _own(jump) in texts[:place]
 
 
@@ -148,7 +148,7 @@ def add_jump(tools: Tools, jump: Jump, accepts: Accepts, move: bool) -> None:
     texts, own = [text for text, _handle in rules], _own(jump)
     if own in texts and not move:
         return
-    place = position(texts, jump.before, jump.nth)
+    place = nth_of(texts, jump.before, jump.nth)
     if own in texts[:place]:
         return
     chain = CHAINS[jump.hook]

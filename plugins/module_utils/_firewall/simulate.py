@@ -10,7 +10,7 @@ from typing import Any
 
 from .._netfilter import Ruleset, compile_accept
 from .accepts import Accepts
-from .change import accept_words
+from .change import accept_words, nth_of
 from .remedy import Jump, Remedy
 
 
@@ -45,13 +45,10 @@ def chain_of(rules: Ruleset, jump: Jump) -> Any:
 
 def position(chain: Any, jump: Jump) -> int:
     """Index of the rule that a jump has to come before; the number of rules for the end."""
-    if not jump.before:
-        return len(chain.rules)
-    by_handle = [
-        number for number, rule in enumerate(chain.rules) if jump.handle is not None and rule.handle == jump.handle
-    ]
-    by_text = [number for number, rule in enumerate(chain.rules) if str(rule) == jump.before]
-    return [*by_handle, *by_text, len(chain.rules)][0]
+    handles = [rule.handle for rule in chain.rules]
+    if jump.before and jump.handle is not None and jump.handle in handles:
+        return handles.index(jump.handle)
+    return nth_of([str(rule) for rule in chain.rules], jump.before, jump.nth)
 
 
 def _insert(chain: Any, hook: str, accepts: Accepts, position: int) -> None:

@@ -11,8 +11,9 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 from ._model import Chain, Rule, Table
+from ._nft_ends import may_drop
 from ._nft_scope import Scope
-from ._nft_statements import EFFECTS, compile_rule, may_drop, targets_of
+from ._nft_statements import EFFECTS, compile_rule, targets_of
 from ._nft_text import rule_text
 
 

@@ -12,7 +12,7 @@ from ansible_collections.podnet.kubeadm.plugins.module_utils._firewall.change im
     accept_nft,
     accept_words,
     nft_rules,
-    position,
+    nth_of,
     ufw_rules,
 )
 from ansible_collections.podnet.kubeadm.plugins.module_utils._firewall.firewalld import rich_rules
@@ -42,8 +42,8 @@ def test_the_same_accepts_in_every_language() -> None:
 
 def test_places_are_found_in_what_the_tools_print() -> None:
     rules = ["a", "drop", "counter drop", "drop"]
-    assert [position(rules, "drop", nth) for nth in (1, 2, 3)] == [1, 3, 3]
-    assert position(rules, "reject", 1) == position(rules, "", 1) == 4
+    assert [nth_of(rules, "drop", nth) for nth in (1, 2, 3)] == [1, 3, 3]
+    assert nth_of(rules, "reject", 1) == nth_of(rules, "", 1) == 4
     chain = "table inet f {\n\tchain c { # handle 1\n\t\ttcp dport 22 accept # handle 4\n\t\tdrop # handle 5\n\t}\n}\n"
     assert nft_rules(chain) == [("tcp dport 22 accept", 4), ("drop", 5)]
 

@@ -94,11 +94,14 @@ NATIVE: list[Any] = [
 
 
 @pytest.mark.parametrize(
-    ("before", "handle", "index"),
-    [("drop", 5, 1), ("drop", 4, 0), ("drop", None, 0), ("drop", 9, 0), ("accept", 9, 2), ("", 5, 2)],
-)
-def test_a_place_is_found_by_its_handle_then_by_its_text(before: str, handle: int | None, index: int) -> None:
-    place = jump(family="inet", chain="c", before=before, handle=handle)
+    ("before", "handle", "nth", "index"),
+    [
+        ("drop", 5, 1, 1), ("drop", 4, 2, 0), ("drop", None, 1, 0), ("drop", None, 2, 1), ("drop", 9, 1, 0),
+        ("accept", 9, 1, 2), ("", 5, 1, 2),
+    ],
+)  # fmt: skip
+def test_a_place_is_found_by_its_handle_then_by_its_text(before: str, handle: int | None, nth: int, index: int) -> None:
+    place = jump(family="inet", chain="c", before=before, handle=handle, nth=nth)
     assert position(chain_of(rules_of(listed=NATIVE), place), place) == index
 
 

@@ -14,7 +14,6 @@ from ansible_collections.podnet.kubeadm.plugins.module_utils._netfilter._nft_sco
 from ansible_collections.podnet.kubeadm.plugins.module_utils._netfilter._nft_statements import (
     EFFECTS,
     compile_rule,
-    may_drop,
     targets_of,
 )
 from ansible_collections.podnet.kubeadm.plugins.module_utils._netfilter._values import UNKNOWN
@@ -221,24 +220,6 @@ def test_a_test_of_the_ip_version_that_the_listing_hides(statements: list[Any], 
 def test_the_chains_that_a_rule_may_enter(statements: list[Any], targets: tuple[str, ...]) -> None:
     named = scope(verdicts=[["a", {"jump": {"target": "one"}}], ["b", {"goto": {"target": "two"}}]])
     assert targets_of(statements, named) == targets
-
-
-@pytest.mark.parametrize(
-    ("statement", "may"),
-    [
-        (DROP, True), ({"reject": None}, True), ({"queue": None}, True), ({"text": "x"}, True),
-        ({"accept": None}, False), (JUMP, False), (mangle(MARK, 7), False), (VMAP, True),
-        ({"vmap": {"key": IIF, "data": {"set": [["cni0", JUMP]]}}}, False),
-        ({"vmap": {"key": IIF, "data": "@denied"}}, True), ({"vmap": {"key": IIF, "data": "@jumps"}}, False),
-        ({"vmap": {"key": IIF, "data": "@empty"}}, True), ({"vmap": {"key": IIF, "data": "@filled"}}, True),
-        ({"xt": {"type": "target", "name": "REJECT"}}, True), ({"xt": {"type": "target", "name": "LOG"}}, False),
-        ({"xt": {"type": "match", "name": "REJECT"}}, False), (match(IIF, "drop"), False),
-    ],
-)  # fmt: skip
-def test_whether_a_rule_may_end_a_packet(statement: dict[str, Any], may: bool) -> None:
-    named = scope(denied=[["cni0", DROP]], jumps=[["cni0", JUMP]], empty=[], filled=[["cni0", JUMP]])
-    named.changed.add("filled")
-    assert may_drop([statement], named) is may
 
 
 def test_what_changes_packets_for_later_chains_has_effects() -> None:
