@@ -26,8 +26,7 @@ class Hosts:
         self._folder = folder
         files = sorted(os.listdir(folder)) if folder and os.path.isdir(folder) else []
         self._files = {file[:-5] for file in files if file.endswith(".json")}
-        self._registered: dict[str, str] = {}
-        self._seen: set[str] = set()
+        self._node_names: dict[str, str] = {}
 
     def __len__(self) -> int:
         return len(self._parts.keys() | self._files)
@@ -49,17 +48,17 @@ class Hosts:
         raise Missing(f"nodes.{name}")
 
     def _remember(self, host: Host) -> None:
-        self._seen.add(host.name)
+        self._node_names[host.name] = ""
         with contextlib.suppress(Missing, Malformed):
-            self._registered[host.node_name] = host.name
+            self._node_names[host.name] = host.node_name
 
     @cached_property
     def registered(self) -> dict[str, str]:
         """The hosts' names by those that they register as. Files that nobody asked for yet are read for it."""
         for name in self:
-            if name not in self._seen:
+            if name not in self._node_names:
                 self._remember(self[name])
-        return self._registered
+        return {node: name for name, node in self._node_names.items() if node}
 
     def read(self) -> Iterator[tuple[str, Host]]:
         """Every host with its name, one at a time; nothing of it is kept here once the next is asked for."""

@@ -17,7 +17,7 @@ _FRESH = timedelta(minutes=15)
 """Older events tell of what was, not of what is: a healthy start leaves some."""
 
 
-def plain(text: str) -> str:
+def unescaped(text: str) -> str:
     r"""Without the backslashes of words that were quoted again: `err="nodes \\"n2\\" is forbidden"`."""
     return text.replace("\\", "") if '\\"' in text else text
 
@@ -35,10 +35,10 @@ def by_node(cluster: Cluster, now: datetime | None) -> dict[str, list[str]]:
             parts = name.split("/")
             place = places.get((parts[0], parts[1]), None if places else "") if len(parts) > 1 else None
             if place is not None:
-                found.setdefault(place, []).extend(plain(log).splitlines())
+                found.setdefault(place, []).extend(unescaped(log).splitlines())
     with contextlib.suppress(Missing):
         for event in cluster.events:
-            message = event.text("message")
+            message = unescaped(event.text("message"))
             about = event.text("involvedObject", "namespace"), event.text("involvedObject", "name")
             if not message or event.text("type") == "Normal" or about in ready or _stale(event, now):
                 continue  # a pod that is ready has it behind it

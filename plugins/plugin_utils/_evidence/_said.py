@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from .._finding import CLUSTER, Missing
 from .._view import View
 from ._host import Host
 from ._kube import KubeNode
-from ._lines import plain
+from ._lines import unescaped
 
 
 def said_without_host(view: View) -> Iterator[tuple[str, KubeNode, list[str]]]:
@@ -60,6 +60,11 @@ def told(view: View, sign: re.Pattern[str]) -> dict[str, re.Match[str]]:
     return found
 
 
+def places(said: Iterable[str]) -> tuple[str, ...]:
+    """Where a cause of the whole cluster is that was `told` at these places: the cluster first."""
+    return (CLUSTER, *(name for name in said if name != CLUSTER))
+
+
 def said_on(view: View, node: Host) -> list[str]:
     """Lines said on the host: by the cluster's components there and in the host's journals."""
     lines: list[str] = []
@@ -69,5 +74,5 @@ def said_on(view: View, node: Host) -> list[str]:
     except Missing:
         lines += view.said_by_node.get(node.node_name, [])
     with contextlib.suppress(Missing):
-        lines += [line for text in node.journal.values() for line in plain(text).splitlines()]
+        lines += [line for text in node.journal.values() for line in unescaped(text).splitlines()]
     return lines

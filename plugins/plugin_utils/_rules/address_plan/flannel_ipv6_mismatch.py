@@ -34,7 +34,7 @@ from collections.abc import Iterator
 
 from ..._evidence._flannel import NetConf
 from ..._evidence._net import Network, contains, network
-from ..._evidence._said import told
+from ..._evidence._said import places, told
 from ..._finding import Found, Missing
 from ..._registry import Rule
 from ..._view import View
@@ -71,8 +71,9 @@ def check_cluster(view: View) -> Iterator[Found]:
         if not said:
             raise
         compared = {name: one.string.strip()[-300:] for name, one in said.items()}
-        where = ("cluster", *(name for name in said if name != "cluster"))
-        yield Found("flannel says that its IPv6Network does not hold the node's IPv6 range", compared, where=where)
+        yield Found(
+            "flannel says that its IPv6Network does not hold the node's IPv6 range", compared, where=places(said)
+        )
 
 
 def _compare(conf: NetConf, ranges: list[Network], whose: str) -> Iterator[Found]:

@@ -35,7 +35,7 @@ from collections.abc import Iterator
 
 from ..._evidence._flannel import KEYS, NetConf
 from ..._evidence._net import network
-from ..._evidence._said import told
+from ..._evidence._said import places, told
 from ..._finding import Found, Malformed, Missing
 from ..._registry import Rule
 from ..._view import View
@@ -73,8 +73,7 @@ def check_cluster(view: View) -> Iterator[Found]:
     if not view.cluster.has("flannel_config") or not view.cluster.flannel_config.net_conf_text.strip():
         if said := told(view, _SAID):
             compared = {name: one[0].strip()[-300:] for name, one in said.items()}
-            where = ("cluster", *(name for name in said if name != "cluster"))
-            yield Found("flannel cannot read its net-conf.json", compared, where=where)
+            yield Found("flannel cannot read its net-conf.json", compared, where=places(said))
         elif not view.cluster.has("flannel_config"):
             raise Missing("cluster.flannel_config")
         return

@@ -37,7 +37,7 @@ import re
 from collections.abc import Iterator
 
 from ..._evidence._net import Network, contains, covered
-from ..._evidence._said import told
+from ..._evidence._said import places, told
 from ..._finding import Found, Missing
 from ..._registry import Rule
 from ..._view import View
@@ -79,7 +79,7 @@ def check_cluster(view: View) -> Iterator[Found]:
         networks = sorted({one["network"] for one in said.values()})
         compared = {"Network": networks, "pod ranges of nodes": {name: one["range"] for name, one in said.items()}}
         text = f"flannel says that its Network {', '.join(networks)} does not contain the node's pod range"
-        yield Found(text, compared, where=("cluster", *(name for name in said if name != "cluster")))
+        yield Found(text, compared, where=places(said))
 
 
 def _compare(view: View) -> Iterator[Found]:

@@ -43,7 +43,7 @@ from collections.abc import Iterator
 
 from ..._evidence._item import Item
 from ..._evidence._kube import DaemonSet
-from ..._evidence._said import told
+from ..._evidence._said import places, told
 from ..._evidence._versions import Version, image_name, image_version, version
 from ..._finding import Found, Missing
 from ..._registry import Rule
@@ -131,7 +131,7 @@ def _lock(view: View) -> Iterator[Found]:
     yield Found(
         "/run/xtables.lock is a directory, for a manifest mounts it without the type FileOrCreate",
         {"said": words, "DaemonSets that mount it so": untyped},
-        where=("cluster", *(name for name in said if name != "cluster")),
+        where=places(said),
         remedy="Run podnet.kubeadm.site, which applies a manifest with FileOrCreate, then on those hosts rmdir "
         "/run/xtables.lock and delete flannel's and kube-proxy's pods.",
     )

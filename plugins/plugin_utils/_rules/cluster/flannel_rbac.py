@@ -37,7 +37,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ..._evidence._said import plain, told
+from ..._evidence._lines import unescaped
+from ..._evidence._said import told
 from ..._finding import Found, Missing
 from ..._registry import Rule
 from ..._view import View
@@ -114,5 +115,5 @@ def _by_words(view: View) -> Iterator[Found]:
 def _from_logs(view: View, user: str) -> list[str]:
     """What an account was refused, from the logs of flannel's pods that are not ready."""
     pods = [pod for pod in view.cluster.flannel_pods if not pod.ready] if view.cluster.has("pods") else []
-    found = (match for pod in pods for match in FORBIDDEN.finditer(plain(view.cluster.pod_log(pod))))
+    found = (match for pod in pods for match in FORBIDDEN.finditer(unescaped(view.cluster.pod_log(pod))))
     return sorted({f"{one['verb']} {one['resource']}" for one in found if one["account"] == user})

@@ -11,7 +11,7 @@ from edits import event, flannel_pod, log, not_ready, objects, pods
 from rules import healthy
 
 from ansible_collections.podnet.kubeadm.plugins.plugin_utils._evidence._cluster import Cluster
-from ansible_collections.podnet.kubeadm.plugins.plugin_utils._evidence._lines import by_node, plain
+from ansible_collections.podnet.kubeadm.plugins.plugin_utils._evidence._lines import by_node, unescaped
 
 TAKEN = datetime(2026, 11, 30, 15, 50, tzinfo=timezone.utc)
 
@@ -100,5 +100,11 @@ def test_what_was_not_looked_at_says_nothing(gone, lines):
 
 
 def test_words_that_were_quoted_again_are_read_as_they_were_said():
-    assert plain(r'err="nodes \\\"n2\\\" is forbidden"') == 'err="nodes "n2" is forbidden"'
-    assert plain(r"C:\k") == r"C:\k"
+    assert unescaped(r'err="nodes \\\"n2\\\" is forbidden"') == 'err="nodes "n2" is forbidden"'
+    assert unescaped(r"C:\k") == r"C:\k"
+
+
+def test_events_are_read_as_they_were_said_too():
+    bundle = healthy()
+    about_node(bundle, "node2", message=r"nodes \\\"n2\\\" is forbidden", lastTimestamp=TAKEN.isoformat())
+    assert said(bundle)["node2"] == ['nodes "n2" is forbidden']

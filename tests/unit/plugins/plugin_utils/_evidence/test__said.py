@@ -13,6 +13,7 @@ from rules import healthy, heard_alone
 from ansible_collections.podnet.kubeadm.plugins.plugin_utils._evidence._said import (
     heard,
     heard_without_host,
+    places,
     refused,
     said_on,
     said_without_host,
@@ -156,3 +157,8 @@ def test_what_kubeadm_refused_is_the_first_line_with_the_sign(output, line):
     bundle = spoken()
     bundle["nodes"]["node2"]["kubeadm_output"] = output
     assert refused(host_of(bundle)[1], SIGN) == line
+
+
+def test_the_whole_clusters_place_comes_first_and_once():
+    assert places(["node2", "node1"]) == ("cluster", "node2", "node1")
+    assert places({"cluster": "a line", "node1": "another"}) == ("cluster", "node1")
